@@ -1,0 +1,111 @@
+// Estimators: from covariances to the score of a pair. One shape for all of them, two projections
+// and two weight vectors:
+//
+//   u = P_x^T (phi(x) - m_x),   v = P_y^T (psi(y) - m_y)
+//   score = c + sum_i [ w_i u_i v_i - q_i (u_i^2 + v_i^2) / 2 ]
+//
+//   phsic         C_xy and the identity (exact), or the top r singular vectors of C_xy with its
+//                 singular values as w; q = 0 (Yokoi et al., 2018, equation 13)
+//   whitened      L_x^-T U and L_y^-T V, w = rho, q = 0
+//   gaussian-pmi  the same projections, w = rho / (1 - rho^2), q = rho^2 / (1 - rho^2),
+//                 c = -1/2 sum log(1 - rho^2): log p(x,y) / p(x)p(y) of jointly Gaussian features
+//
+// where C_xx + ridge tr(C_xx)/d I = L_x L_x^T, likewise y, and U diag(rho) V^T is the singular value
+// decomposition of L_x^-1 C_xy L_y^-T, rho at most kMaxCorrelation. The cost of a score does not
+// depend on how many pairs were learned. Built once, then immutable: share it between threads freely.
+#pragma once
+
+#include <Eigen/Core>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string_view>
+#include <vector>
+
+#include "core/archive.h"
+#include "core/items.h"
+#include "core/moments.h"
+#include "core/workspace.h"
+
+namespace phsic {
+
+enum class EstimatorKind : std::uint8_t { kPhsic, kWhitened, kGaussianPmi };
+
+[[nodiscard]] std::string_view name_of(EstimatorKind kind);
+
+inline constexpr double kMaxCorrelation = 0.999;
+
+// The directions in which x and y are correlated, strongest first.
+struct CanonicalBasis {
+  Eigen::MatrixXd x;    // P_x, d_x x r
+  Eigen::MatrixXd y;    // P_y, d_y x r
+  Eigen::VectorXd rho;  // canonical correlations, descending, at most kMaxCorrelation
+};
+
+// Of rank at most `rank`. A side with no variance has no directions: the basis is then empty and
+// every score 0. Throws unless the covariance has both sides and ridge is finite and positive.
+[[nodiscard]] CanonicalBasis canonical_basis(const Covariance& covariance, double ridge,
+                                             std::size_t rank, std::uint64_t seed);
+
+template <class T>
+class Estimator {
+ public:
+  // rank 0 is exact. `centered` false subtracts no means, neither from the features nor in C_xy, as
+  // the published implementation can: score = phi(x)^T E[phi psi^T] psi(y).
+  [[nodiscard]] static Estimator phsic(const Covariance& covariance, std::size_t rank,
+                                       bool centered, std::uint64_t seed);
+  [[nodiscard]] static Estimator whitened(const Covariance& covariance,
+                                          const CanonicalBasis& basis);
+  [[nodiscard]] static Estimator gaussian_pmi(const Covariance& covariance,
+                                              const CanonicalBasis& basis);
+
+  [[nodiscard]] EstimatorKind kind() const { return kind_; }
+  [[nodiscard]] std::size_t rank() const { return w_.size(); }
+  [[nodiscard]] std::size_t dim_x() const { return x_.dim; }
+  [[nodiscard]] std::size_t dim_y() const { return y_.dim; }
+
+  // scores[i] of row i of x with row i of y. REQUIRES: features of dim_x() and dim_y(), as many rows
+  // of each. A row with a NaN or an infinity gets a score that is not finite; the others are
+  // untouched by it.
+  void score(const Items<T>& x, const Items<T>& y, double* scores, Workspace& workspace) const;
+
+  // scores[j] of the one row of x with row j of y.
+  void score_one_to_many(const Items<T>& x, const Items<T>& y, double* scores,
+                         Workspace& workspace) const;
+
+  // The r coordinates u or v of each row, before the mean's are subtracted. Returns them, in
+  // `storage` (rows x rank()) or, where the projection is the identity, in the features themselves.
+  const T* project_x(const Items<T>& x, T* storage) const { return x_.project(x, storage); }
+  const T* project_y(const Items<T>& y, T* storage) const { return y_.project(y, storage); }
+  // The score from two rows of such coordinates.
+  [[nodiscard]] double combine(const T* u, const T* v) const;
+
+  void save(Writer& writer) const;
+  [[nodiscard]] static Estimator load(Reader& reader);
+
+ private:
+  struct Projection {
+    std::size_t dim = 0;
+    std::size_t rank = 0;
+    bool identity = false;
+    std::vector<T> matrix;     // P, dim x rank row-major; empty for the identity
+    std::vector<double> mean;  // P^T m
+
+    const T* project(const Items<T>& items, T* storage) const;
+    void save(Writer& writer) const;
+    [[nodiscard]] static Projection load(Reader& reader, std::size_t rank);
+  };
+
+  explicit Estimator(EstimatorKind kind) : kind_(kind) {}
+  [[nodiscard]] static Projection make_projection(const Eigen::MatrixXd& matrix,
+                                                  const Eigen::VectorXd& mean);
+
+  EstimatorKind kind_;
+  Projection x_;
+  Projection y_;
+  std::vector<double> w_;
+  std::vector<double> q_;  // empty when all 0
+  double c_ = 0;
+};
+
+}  // namespace phsic

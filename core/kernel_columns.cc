@@ -1,0 +1,303 @@
+#include "core/kernel_columns.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "core/blas.h"
+#include "core/loops.h"
+#include "core/spectrum.h"
+
+namespace phsic {
+namespace {
+
+template <class S>
+S power(S base, int exponent) {
+  S result = 1;
+  for (; exponent > 0; exponent /= 2) {
+    if (exponent % 2 == 1) result *= base;
+    base *= base;
+  }
+  return result;
+}
+
+template <class T>
+double squared_length(const Items<T>& items, std::size_t i) {
+  if (const auto* dense = std::get_if<DenseRows<T>>(&items)) {
+    return loops::squared_norm(dense->row(i), dense->dim);
+  }
+  const auto& sparse = std::get<SparseRows<T>>(items);
+  return loops::squared_norm(sparse.value + sparse.start[i], sparse.start[i + 1] - sparse.start[i]);
+}
+
+double inverse_length(double squared) { return squared > 0 ? 1 / std::sqrt(squared) : 0; }
+
+}  // namespace
+
+template <class T>
+KernelColumns<T>::KernelColumns(const Kernel& kernel, const ItemBlock<T>& fixed)
+    : kernel_(kernel), size_(fixed.size()) {
+  kernel.require_fits(fixed.shape());
+  if (!kernel.is_fitted()) {
+    throw Error(fmt::format("kernel {} is not fitted to data yet", kernel.to_string()));
+  }
+  if (!kernel.parts().empty()) {
+    for (const Kernel& part : kernel.parts()) parts_.emplace_back(part, fixed);
+    return;
+  }
+  scales_.assign(kernel.scales().begin(), kernel.scales().end());
+  const Items<T> view = fixed.view();
+  if (const auto* dense = std::get_if<DenseRows<T>>(&view)) {
+    fix_dense(*dense);
+  } else if (const auto* sparse = std::get_if<SparseRows<T>>(&view)) {
+    fix_sparse(*sparse);
+  } else {
+    fix_texts(std::get<TextRows>(view));
+  }
+}
+
+template <class T>
+void KernelColumns<T>::fix_dense(const DenseRows<T>& rows) {
+  rows_.assign(rows.data, rows.data + rows.rows * rows.dim);
+  if (kernel_.kind() == Kernel::Kind::kCosine) {
+    for (std::size_t j = 0; j < size_; ++j) {
+      T* row = rows_.data() + j * rows.dim;
+      loops::scale(row, rows.dim, static_cast<T>(inverse_length(squared_length<T>(rows, j))), row);
+    }
+  }
+  if (kernel_.kind() == Kernel::Kind::kGaussian) {
+    // Distances do not change with the origin, but |x|^2 + |b|^2 - 2 x.b loses the digits that the
+    // items have in common: take one of them as the origin.
+    origin_.assign(rows.data, rows.data + (rows.rows > 0 ? rows.dim : 0));
+    norms_.resize(size_);
+    for (std::size_t j = 0; j < size_; ++j) {
+      norms_[j] = static_cast<T>(loops::shift(rows.row(j), origin_.data(),
+                                              scales_.empty() ? nullptr : scales_.data(), rows.dim,
+                                              rows_.data() + j * rows.dim));
+    }
+  }
+}
+
+template <class T>
+void KernelColumns<T>::fix_sparse(const SparseRows<T>& rows) {
+  columns_.assign(rows.dim * size_, 0);
+  norms_.assign(size_, 0);
+  for (std::size_t j = 0; j < size_; ++j) {
+    const double unit = kernel_.kind() == Kernel::Kind::kCosine
+                            ? inverse_length(squared_length<T>(rows, j))
+                            : 1;
+    double norm = 0;
+    for (std::size_t e = rows.start[j]; e < rows.start[j + 1]; ++e) {
+      const std::size_t index = rows.index[e];
+      const double scale = scales_.empty() ? unit : double(scales_[index]);
+      const double value = scale * double(rows.value[e]);
+      columns_[index * size_ + j] = static_cast<T>(value);
+      norm += kernel_.kind() == Kernel::Kind::kLaplacian ? std::abs(value) : value * value;
+    }
+    norms_[j] = static_cast<T>(norm);
+  }
+}
+
+template <class T>
+void KernelColumns<T>::fix_texts(const TextRows& rows) {
+  std::vector<Gram> profile;
+  for (std::size_t j = 0; j < size_; ++j) {
+    make_profile(rows.text(j), kernel_.gram_length(), profile);
+    for (const Gram& gram : profile) postings_.push_back({gram.code, j, gram.weight});
+  }
+  std::sort(postings_.begin(), postings_.end(), [](const Posting& a, const Posting& b) {
+    return a.code != b.code ? a.code < b.code : a.column < b.column;
+  });
+}
+
+template <class T>
+void KernelColumns<T>::evaluate(const Items<T>& items, T* out, Workspace& workspace) const {
+  using Kind = Kernel::Kind;
+  if (size_ == 0) return;
+  switch (kernel_.kind()) {
+    case Kind::kLinear: return dots(items, out);
+    case Kind::kCosine: return cosines(items, out);
+    case Kind::kGaussian:
+      if (const auto* dense = std::get_if<DenseRows<T>>(&items)) {
+        return gaussian(*dense, out, workspace);
+      }
+      return gaussian(std::get<SparseRows<T>>(items), out);
+    case Kind::kLaplacian: return laplacian(items, out);
+    case Kind::kPolynomial: return polynomial(items, out);
+    case Kind::kSpectrum: return spectrum(std::get<TextRows>(items), out);
+    case Kind::kSum:
+    case Kind::kProduct: return combine(items, out, workspace);
+  }
+}
+
+template <class T>
+void KernelColumns<T>::dots(const Items<T>& items, T* out) const {
+  if (const auto* dense = std::get_if<DenseRows<T>>(&items)) {
+    blas::multiply_transposed(dense->rows, size_, dense->dim, dense->data, rows_.data(), out);
+    return;
+  }
+  const auto& sparse = std::get<SparseRows<T>>(items);
+  std::fill_n(out, sparse.rows * size_, T(0));
+  for (std::size_t i = 0; i < sparse.rows; ++i) {
+    for (std::size_t e = sparse.start[i]; e < sparse.start[i + 1]; ++e) {
+      const std::size_t index = sparse.index[e];
+      const T scale = scales_.empty() ? T(1) : scales_[index];
+      loops::add_multiple(columns_.data() + index * size_, size_, scale * sparse.value[e],
+                          out + i * size_);
+    }
+  }
+}
+
+template <class T>
+void KernelColumns<T>::cosines(const Items<T>& items, T* out) const {
+  dots(items, out);
+  for (std::size_t i = 0; i < row_count(items); ++i) {
+    T* row = out + i * size_;
+    loops::scale(row, size_, static_cast<T>(inverse_length(squared_length(items, i))), row);
+  }
+}
+
+template <class T>
+void KernelColumns<T>::gaussian(const DenseRows<T>& rows, T* out, Workspace& workspace) const {
+  Workspace::Buffer<T> shifted(workspace, rows.rows * rows.dim);
+  Workspace::Buffer<T> norms(workspace, rows.rows);
+  const T* scales = scales_.empty() ? nullptr : scales_.data();
+  for (std::size_t i = 0; i < rows.rows; ++i) {
+    norms[i] = static_cast<T>(loops::shift(rows.row(i), origin_.data(), scales, rows.dim,
+                                           shifted.data() + i * rows.dim));
+  }
+  const double sigma = scales_.empty() ? kernel_.sigma() : 1;
+  const auto factor = static_cast<T>(1 / (2 * sigma * sigma));
+  if (rows.rows == 1) {
+    // One row gains nothing from a product, so take the distances themselves: all their digits are
+    // right, which the choice of pivots relies on.
+    for (std::size_t j = 0; j < size_; ++j) {
+      out[j] = loops::squared_distance(shifted.data(), rows_.data() + j * rows.dim, rows.dim);
+    }
+    loops::exp_negative(out, size_, factor);
+    return;
+  }
+  blas::multiply_transposed(rows.rows, size_, rows.dim, shifted.data(), rows_.data(), out);
+  for (std::size_t i = 0; i < rows.rows; ++i) {
+    loops::gaussian_from_dots(out + i * size_, norms_.data(), size_, norms[i], factor);
+  }
+}
+
+template <class T>
+void KernelColumns<T>::gaussian(const SparseRows<T>& rows, T* out) const {
+  dots(Items<T>(rows), out);
+  const double sigma = scales_.empty() ? kernel_.sigma() : 1;
+  for (std::size_t i = 0; i < rows.rows; ++i) {
+    double norm = 0;
+    for (std::size_t e = rows.start[i]; e < rows.start[i + 1]; ++e) {
+      const double scale = scales_.empty() ? 1 : double(scales_[rows.index[e]]);
+      norm += scale * double(rows.value[e]) * scale * double(rows.value[e]);
+    }
+    loops::gaussian_from_dots(out + i * size_, norms_.data(), size_, static_cast<T>(norm),
+                              static_cast<T>(1 / (2 * sigma * sigma)));
+  }
+}
+
+template <class T>
+void KernelColumns<T>::laplacian(const Items<T>& items, T* out) const {
+  const std::size_t rows = row_count(items);
+  if (const auto* dense = std::get_if<DenseRows<T>>(&items)) {
+    for (std::size_t i = 0; i < rows; ++i) {
+      for (std::size_t j = 0; j < size_; ++j) {
+        out[i * size_ + j] =
+            loops::manhattan(dense->row(i), rows_.data() + j * dense->dim, dense->dim);
+      }
+    }
+  } else {
+    // |x - b|_1 = |b|_1 + the sum over the non-zeros of x of |x_k - b_k| - |b_k|.
+    const auto& sparse = std::get<SparseRows<T>>(items);
+    for (std::size_t i = 0; i < rows; ++i) {
+      T* row = out + i * size_;
+      std::copy(norms_.begin(), norms_.end(), row);
+      for (std::size_t e = sparse.start[i]; e < sparse.start[i + 1]; ++e) {
+        loops::manhattan_column(columns_.data() + sparse.index[e] * size_, size_, sparse.value[e],
+                                row);
+      }
+      for (std::size_t j = 0; j < size_; ++j) row[j] = std::max(row[j], T(0));
+    }
+  }
+  loops::exp_negative(out, rows * size_, static_cast<T>(kernel_.gamma()));
+}
+
+template <class T>
+void KernelColumns<T>::polynomial(const Items<T>& items, T* out) const {
+  dots(items, out);
+  const std::size_t count = row_count(items) * size_;
+  const auto gamma = static_cast<T>(kernel_.gamma());
+  const auto offset = static_cast<T>(kernel_.offset());
+  for (std::size_t i = 0; i < count; ++i) out[i] = power(gamma * out[i] + offset, kernel_.degree());
+}
+
+template <class T>
+void KernelColumns<T>::spectrum(const TextRows& rows, T* out) const {
+  std::vector<Gram> profile;
+  std::vector<double> sums(size_);
+  for (std::size_t i = 0; i < rows.rows; ++i) {
+    std::fill(sums.begin(), sums.end(), 0.0);
+    make_profile(rows.text(i), kernel_.gram_length(), profile);
+    for (const Gram& gram : profile) {
+      auto posting =
+          std::lower_bound(postings_.begin(), postings_.end(), gram.code,
+                           [](const Posting& p, std::uint64_t code) { return p.code < code; });
+      for (; posting != postings_.end() && posting->code == gram.code; ++posting) {
+        sums[posting->column] += gram.weight * posting->weight;
+      }
+    }
+    for (std::size_t j = 0; j < size_; ++j) out[i * size_ + j] = static_cast<T>(sums[j]);
+  }
+}
+
+template <class T>
+void KernelColumns<T>::combine(const Items<T>& items, T* out, Workspace& workspace) const {
+  const std::size_t count = row_count(items) * size_;
+  parts_.front().evaluate(items, out, workspace);
+  Workspace::Buffer<T> values(workspace, count);
+  for (std::size_t part = 1; part < parts_.size(); ++part) {
+    parts_[part].evaluate(items, values.data(), workspace);
+    if (kernel_.kind() == Kernel::Kind::kSum) {
+      for (std::size_t i = 0; i < count; ++i) out[i] += values[i];
+    } else {
+      for (std::size_t i = 0; i < count; ++i) out[i] *= values[i];
+    }
+  }
+}
+
+template <class T>
+double self_kernel(const Kernel& kernel, const Items<T>& items, std::size_t i) {
+  using Kind = Kernel::Kind;
+  switch (kernel.kind()) {
+    case Kind::kLinear: return squared_length(items, i);
+    case Kind::kCosine: return squared_length(items, i) > 0 ? 1 : 0;
+    case Kind::kGaussian:
+    case Kind::kLaplacian: return 1;
+    case Kind::kPolynomial:
+      return power(kernel.gamma() * squared_length(items, i) + kernel.offset(), kernel.degree());
+    case Kind::kSpectrum: {
+      std::vector<Gram> profile;
+      make_profile(std::get<TextRows>(items).text(i), kernel.gram_length(), profile);
+      return profile.empty() ? 0 : 1;
+    }
+    case Kind::kSum: {
+      double sum = 0;
+      for (const Kernel& part : kernel.parts()) sum += self_kernel(part, items, i);
+      return sum;
+    }
+    case Kind::kProduct: break;
+  }
+  double product = 1;
+  for (const Kernel& part : kernel.parts()) product *= self_kernel(part, items, i);
+  return product;
+}
+
+template class KernelColumns<float>;
+template class KernelColumns<double>;
+template double self_kernel(const Kernel&, const Items<float>&, std::size_t);
+template double self_kernel(const Kernel&, const Items<double>&, std::size_t);
+
+}  // namespace phsic

@@ -1,0 +1,65 @@
+// A kernel with one side fixed: k(., b_1), ..., k(., b_m), ready to be evaluated on many items.
+//
+// Whatever depends on the fixed side alone (norms, n-gram profiles, transposes) is computed once.
+// Linear, cosine, Gaussian and polynomial kernels on dense items cost one GEMM a block; sparse items
+// cost their non-zeros times m. Immutable after construction and safe to share between threads.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "core/items.h"
+#include "core/kernel.h"
+#include "core/workspace.h"
+
+namespace phsic {
+
+template <class T>
+class KernelColumns {
+ public:
+  // Throws unless the kernel is fitted and takes items of this shape.
+  KernelColumns(const Kernel& kernel, const ItemBlock<T>& fixed);
+
+  [[nodiscard]] std::size_t size() const { return size_; }
+
+  // out (rows x size(), row-major) = k(items[i], b_j).
+  // REQUIRES: items of the fixed side's shape, each without fault (items.h).
+  void evaluate(const Items<T>& items, T* out, Workspace& workspace) const;
+
+ private:
+  void fix_dense(const DenseRows<T>& rows);
+  void fix_sparse(const SparseRows<T>& rows);
+  void fix_texts(const TextRows& rows);
+
+  void dots(const Items<T>& items, T* out) const;
+  void cosines(const Items<T>& items, T* out) const;
+  void gaussian(const DenseRows<T>& rows, T* out, Workspace& workspace) const;
+  void gaussian(const SparseRows<T>& rows, T* out) const;
+  void laplacian(const Items<T>& items, T* out) const;
+  void polynomial(const Items<T>& items, T* out) const;
+  void spectrum(const TextRows& rows, T* out) const;
+  void combine(const Items<T>& items, T* out, Workspace& workspace) const;
+
+  struct Posting {
+    std::uint64_t code;
+    std::size_t column;
+    double weight;
+  };
+
+  Kernel kernel_;
+  std::size_t size_;
+  std::vector<T> rows_;     // dense: the fixed items, m x dim, made unit or shifted as needed
+  std::vector<T> columns_;  // sparse: the fixed items transposed, dim x m
+  std::vector<T> norms_;    // Gaussian: squared lengths; Laplacian: sums of magnitudes
+  std::vector<T> origin_;   // Gaussian on dense items: what is subtracted before distances
+  std::vector<T> scales_;   // Gaussian: one factor a dimension, or none
+  std::vector<Posting> postings_;  // spectrum: ascending by gram
+  std::vector<KernelColumns> parts_;
+};
+
+// k(x, x) of row i.
+template <class T>
+[[nodiscard]] double self_kernel(const Kernel& kernel, const Items<T>& items, std::size_t i);
+
+}  // namespace phsic

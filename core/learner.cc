@@ -1,0 +1,590 @@
+#include "core/learner.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <numbers>
+
+#include "core/kernel_columns.h"
+#include "core/random.h"
+
+namespace phsic {
+namespace {
+
+// The running residual remembers with a half-life of this many blocks (2048 pairs).
+constexpr double kMemory = 8;
+// New pivots must promise something: the residual has to have grown by this factor since the present
+// ones were chosen.
+constexpr double kGrowth = 1.5;
+// A bandwidth that differs by less than this factor is kept, so that the moments can be carried.
+constexpr double kBandwidthChange = 2;
+// At most this share of the stream, and of its memory, is held back.
+constexpr double kHeldBackShare = 0.2;
+constexpr double kHeldBackMemory = 0.25;
+
+}  // namespace
+
+template <class T>
+void Learner<T>::Side::remember(const FeatureBlock<T>& block, const double* weights) {
+  if (block.residual.empty()) return;
+  const double keep = std::exp2(-1 / kMemory);
+  residual_sum *= keep;
+  self_sum *= keep;
+  for (std::size_t i = 0; i < block.residual.size(); ++i) {
+    residual_sum += weights[i] * block.residual[i];
+    self_sum += weights[i] * block.self[i];
+  }
+}
+
+template <class T>
+Learner<T>::Learner(const StreamConfig& config) : config_(config) {
+  config.validate();
+  const auto prepare = [](Side& side, const SideConfig& of) {
+    side.recent = ItemBlock<T>(of.items);
+    if (!of.uses_pivots()) side.map = std::make_shared<const FeatureMap<T>>(of.kernel, of.items);
+  };
+  prepare(x_, config.x);
+  prepare(y_, config.y);
+}
+
+template <class T>
+Fault Learner<T>::accept(const Items<T>& x, const Items<T>& y, std::size_t i, double weight,
+                         double time) {
+  if (!(weight >= 0 && weight <= kMaxWeight)) return Fault::kBadWeight;
+  if (!std::isfinite(time)) return Fault::kBadTime;
+  // Unbounded kernels may overflow where the item itself does not.
+  const auto overflows = [i](const SideConfig& side, const Items<T>& items) {
+    return side.uses_pivots() && !side.kernel.is_bounded() &&
+           !(self_kernel(side.kernel, items, i) <= kMaxMagnitude * kMaxMagnitude);
+  };
+  if (const Fault fault = x_.recent.append(x, i); fault != Fault::kNone) return fault;
+  const Fault fault = overflows(config_.x, x) ? Fault::kTooLarge : y_.recent.append(y, i);
+  if (fault != Fault::kNone) {
+    x_.recent.drop_back();
+    return fault;
+  }
+  if (overflows(config_.y, y)) {
+    x_.recent.drop_back();
+    y_.recent.drop_back();
+    return Fault::kTooLarge;
+  }
+  return Fault::kNone;
+}
+
+template <class T>
+std::size_t Learner<T>::learn(const Items<T>& x, const Items<T>& y, const double* weights,
+                              const double* times, Fault* faults) {
+  const std::size_t rows = row_count(x);
+  std::size_t learned = 0;
+  for (std::size_t i = 0; i < rows; ++i) {
+    const double weight = weights == nullptr ? 1 : weights[i];
+    const double time = times == nullptr ? latest_time_ : times[i];
+    const Fault fault = accept(x, y, i, weight, time);
+    if (faults != nullptr) faults[i] = fault;
+    if (fault != Fault::kNone) {
+      ++refused_;
+      continue;
+    }
+    latest_time_ = has_time_ ? std::max(latest_time_, time) : time;
+    has_time_ = true;
+    weights_.push_back(weight);
+    times_.push_back(latest_time_);
+    ++accepted_;
+    ++sequence_;
+    ++learned;
+    if (!is_ready() && weights_.size() >= config_.reservoir) choose_first_pivots();
+    if (weights_.size() >= config_.held_back + 2 * kBlockPairs) flush_ready();
+  }
+  flush_ready();
+  return learned;
+}
+
+template <class T>
+void Learner<T>::choose_first_pivots() {
+  if (const auto change = propose_pivots()) adopt(*change);
+}
+
+template <class T>
+std::size_t Learner<T>::held_back() const {
+  double most = std::min<double>(config_.held_back,
+                                 kHeldBackShare * static_cast<double>(accepted_));
+  const Forgetting& forgetting = config_.forgetting;
+  if (forgetting.mode == Forgetting::Mode::kHalfLifePairs ||
+      forgetting.mode == Forgetting::Mode::kWindowPairs) {
+    most = std::min(most, kHeldBackMemory * forgetting.span);
+  }
+  std::size_t count = std::min(static_cast<std::size_t>(most), times_.size());
+  if (forgetting.by_seconds()) {
+    const double oldest = latest_time_ - kHeldBackMemory * forgetting.span;
+    const auto young = std::lower_bound(times_.begin(), times_.end(), oldest);
+    count = std::min(count, static_cast<std::size_t>(times_.end() - young));
+  }
+  return count;
+}
+
+template <class T>
+Items<T> Learner<T>::held_back_x() const {
+  return slice(x_.recent.view(), x_.recent.size() - held_back(), held_back());
+}
+
+template <class T>
+Items<T> Learner<T>::held_back_y() const {
+  return slice(y_.recent.view(), y_.recent.size() - held_back(), held_back());
+}
+
+// When the recent pair with this index arrived, in half-lives; 0 for streams without one.
+template <class T>
+double Learner<T>::half_lives(std::size_t recent_index) const {
+  const Forgetting& forgetting = config_.forgetting;
+  if (forgetting.mode == Forgetting::Mode::kHalfLifeSeconds) {
+    return times_[recent_index] / forgetting.span;
+  }
+  if (forgetting.mode == Forgetting::Mode::kHalfLifePairs) {
+    const std::uint64_t first = sequence_ - times_.size();
+    return static_cast<double>(first + recent_index) / forgetting.span;
+  }
+  return 0;
+}
+
+// A bucket's share of the window; in pairs, a whole number of blocks.
+template <class T>
+double Learner<T>::bucket_span() const {
+  const double span = config_.forgetting.span / config_.forgetting.buckets;
+  if (config_.forgetting.by_seconds()) return span;
+  return std::max(1.0, std::ceil(span / kBlockPairs)) * kBlockPairs;
+}
+
+// The bucket of the `count` oldest recent pairs.
+template <class T>
+std::int64_t Learner<T>::bucket_of_block(std::size_t count) const {
+  if (!config_.forgetting.is_window()) return 0;
+  const double at = config_.forgetting.by_seconds()
+                        ? times_[count - 1]
+                        : static_cast<double>(sequence_ - times_.size());
+  const double id = std::floor(at / bucket_span());
+  return static_cast<std::int64_t>(std::clamp(id, -9e15, 9e15));
+}
+
+template <class T>
+void Learner<T>::flush_ready() {
+  while (is_ready() && times_.size() >= held_back() + kBlockPairs) flush(kBlockPairs);
+}
+
+// Moves the `count` oldest recent pairs into the moments and offers them to the reservoir.
+template <class T>
+void Learner<T>::flush(std::size_t count) {
+  const std::int64_t id = bucket_of_block(count);
+  Bucket& bucket =
+      buckets_.empty() || buckets_.back().id < id ? open_bucket(id) : buckets_.back();
+  add_recent(bucket.moments, 0, count, scratch_);
+  x_.remember(scratch_.x, weights_.data());
+  y_.remember(scratch_.y, weights_.data());
+
+  const Items<T> x = x_.recent.view();
+  const Items<T> y = y_.recent.view();
+  const std::uint64_t first = sequence_ - times_.size();
+  for (std::size_t i = 0; i < count; ++i) {
+    const double log_weight = std::log(weights_[i]) + half_lives(i) * std::numbers::ln2;
+    bucket.reservoir.offer(x, y, i, first + i, log_weight,
+                           Random(config_.seed, first + i).exponential());
+  }
+  x_.recent.drop_front(count);
+  y_.recent.drop_front(count);
+  weights_.erase(weights_.begin(), weights_.begin() + static_cast<std::ptrdiff_t>(count));
+  times_.erase(times_.begin(), times_.begin() + static_cast<std::ptrdiff_t>(count));
+}
+
+template <class T>
+typename Learner<T>::Bucket& Learner<T>::open_bucket(std::int64_t id) {
+  const std::size_t most = config_.forgetting.is_window() ? config_.forgetting.buckets : 1;
+  const std::size_t reserved = std::max<std::size_t>(1, config_.reservoir / most);
+  Bucket bucket{id, Moments(x_.map->dim(), y_.map->dim(), config_.parts),
+                Reservoir<T>(reserved, config_.x.items, config_.y.items)};
+  if (!buckets_.empty()) {
+    bucket.moments.move_origin(buckets_.back().moments.origin_x(),
+                               buckets_.back().moments.origin_y());
+  }
+  std::erase_if(buckets_, [&](const Bucket& old) {
+    return old.id <= id - static_cast<std::int64_t>(most);
+  });
+  buckets_.push_back(std::move(bucket));
+  return buckets_.back();
+}
+
+// Where the sums of a stream begin: at 0 for sparse features and for short ones, else at the mean of
+// the first block, so that a mean far from 0 costs no digits.
+template <class T>
+Eigen::VectorXd Learner<T>::origin_for(const FeatureMap<T>& map, const Items<T>& features) {
+  const auto dim = static_cast<Eigen::Index>(map.dim());
+  Eigen::VectorXd mean = Eigen::VectorXd::Zero(dim);
+  const auto* dense = std::get_if<DenseRows<T>>(&features);
+  if (dense == nullptr || map.kernel().is_bounded()) return mean;
+  for (std::size_t i = 0; i < dense->rows; ++i) {
+    mean += Eigen::Map<const Eigen::Matrix<T, Eigen::Dynamic, 1>>(dense->row(i), dim)
+                .template cast<double>();
+  }
+  mean /= static_cast<double>(dense->rows);
+  // In the features' own precision, in which it will be subtracted.
+  return mean.template cast<T>().template cast<double>();
+}
+
+// Adds `count` recent pairs from `first` on, weighed as of the last of them. Leaves their features in
+// `scratch`.
+template <class T>
+void Learner<T>::add_recent(Moments& moments, std::size_t first, std::size_t count,
+                            Scratch& scratch) const {
+  x_.map->map(slice(x_.recent.view(), first, count), scratch.x, scratch.workspace);
+  y_.map->map(slice(y_.recent.view(), first, count), scratch.y, scratch.workspace);
+  const double now = half_lives(first + count - 1);
+  if (accepted_ == times_.size() && moments.pairs() == 0) {
+    moments.move_origin(origin_for(*x_.map, scratch.x.features),
+                        origin_for(*y_.map, scratch.y.features));
+  }
+  if (moments.pairs() == 0) moments.set_now(now);
+  moments.advance(now);
+  const double* begin = weights_.data() + first;
+  const bool all_one = std::all_of(begin, begin + count, [](double w) { return w == 1; });
+  if (all_one && half_lives(first) == now) {
+    moments.add(scratch.x.features, scratch.y.features, nullptr, scratch.workspace);
+    return;
+  }
+  Workspace::Buffer<double> weights(scratch.workspace, count);
+  for (std::size_t i = 0; i < count; ++i) {
+    weights[i] = begin[i] * std::exp2(half_lives(first + i) - now);
+  }
+  moments.add(scratch.x.features, scratch.y.features, weights.data(), scratch.workspace);
+}
+
+template <class T>
+Moments Learner<T>::moments(Extent extent) const {
+  if (!is_ready()) return {0, 0, config_.parts};
+  Moments total = buckets_.empty() ? Moments(x_.map->dim(), y_.map->dim(), config_.parts)
+                                   : buckets_.front().moments;
+  for (std::size_t i = 1; i < buckets_.size(); ++i) total.merge(buckets_[i].moments);
+  // The incomplete block, and the pairs held back if they are wanted, go into the copy only.
+  Scratch scratch;
+  const std::size_t end = times_.size() - (extent == Extent::kAll ? 0 : held_back());
+  for (std::size_t first = 0; first < end; first += kBlockPairs) {
+    add_recent(total, first, std::min(kBlockPairs, end - first), scratch);
+  }
+  return total;
+}
+
+template <class T>
+typename Reservoir<T>::Sample Learner<T>::sample() const {
+  typename Reservoir<T>::Sample all;
+  all.x = ItemBlock<T>(config_.x.items);
+  all.y = ItemBlock<T>(config_.y.items);
+  for (const Bucket& bucket : buckets_) {
+    const auto part = bucket.reservoir.sample(bucket.moments.now() * std::numbers::ln2);
+    all.x.append_all(part.x);
+    all.y.append_all(part.y);
+    all.weights.insert(all.weights.end(), part.weights.begin(), part.weights.end());
+    all.sequences.insert(all.sequences.end(), part.sequences.begin(), part.sequences.end());
+  }
+  return all;
+}
+
+template <class T>
+bool Learner<T>::side_wants_pivots(const Side& side, const SideConfig& config) const {
+  if (!config.uses_pivots()) return false;
+  if (side.map == nullptr) return true;
+  return side.unexplained() > config_.residual_threshold &&
+         side.unexplained() > kGrowth * side.chosen_unexplained;
+}
+
+template <class T>
+bool Learner<T>::wants_pivots() const {
+  return accepted_ > 0 && (side_wants_pivots(x_, config_.x) || side_wants_pivots(y_, config_.y));
+}
+
+template <class T>
+PivotSet<T> Learner<T>::choose_side(const SideConfig& config, const Side& side,
+                                    const ItemBlock<T>& items, const std::vector<double>& weights,
+                                    std::uint64_t seed, double& unexplained) const {
+  const ItemBlock<double> precise = items.template cast<double>();
+  Kernel kernel = config.kernel.fitted(precise.view(), weights, seed);
+  if (side.map != nullptr && side.map->kernel().bandwidth_ratio(kernel) < kBandwidthChange) {
+    kernel = side.map->kernel();
+  }
+  const PivotChoice choice = choose_pivots(kernel, precise, weights, config.pivot_count(),
+                                           config_.pivot_rule, kPivotTolerance<T>, seed);
+  unexplained = choice.unexplained;
+  return {std::move(kernel), items.select(choice.chosen), choice.factor};
+}
+
+template <class T>
+std::optional<PivotChange<T>> Learner<T>::propose_pivots() const {
+  if (accepted_ == 0 || (!config_.x.uses_pivots() && !config_.y.uses_pivots())) {
+    return std::nullopt;
+  }
+  auto candidates = sample();
+  candidates.x.append_all(x_.recent);
+  candidates.y.append_all(y_.recent);
+  // Recent pairs are younger than the moments: weigh them as of the same time.
+  const double now = buckets_.empty() ? half_lives(times_.size() - 1) : buckets_.back().moments.now();
+  for (std::size_t i = 0; i < times_.size(); ++i) {
+    candidates.weights.push_back(weights_[i] * std::exp2(half_lives(i) - now));
+  }
+  PivotChange<T> change;
+  const auto choose = [&](const SideConfig& config, const Side& side, const ItemBlock<T>& items,
+                          std::uint64_t salt, double& unexplained) {
+    const std::uint64_t seed = Random(config_.seed, 2 * epoch_ + salt).bits();
+    return std::make_shared<const FeatureMap<T>>(
+        choose_side(config, side, items, candidates.weights, seed, unexplained));
+  };
+  if (side_wants_pivots(x_, config_.x)) {
+    change.x = choose(config_.x, x_, candidates.x, 0, change.unexplained_x);
+  }
+  if (side_wants_pivots(y_, config_.y)) {
+    change.y = choose(config_.y, y_, candidates.y, 1, change.unexplained_y);
+  }
+  if (change.x == nullptr && change.y == nullptr) return std::nullopt;
+  return change;
+}
+
+template <class T>
+void Learner<T>::adopt(const PivotChange<T>& change) {
+  const auto require_fits = [](const SideConfig& side, const FeatureMap<T>* map) {
+    if (map == nullptr) return;
+    if (map->item_shape() != side.items || !side.uses_pivots() || map->pivots() == nullptr) {
+      throw Error(fmt::format("pivots do not fit the stream: found {} for {}, expected {} for {}",
+                              map->kernel().to_string(), map->item_shape().to_string(),
+                              side.kernel.to_string(), side.items.to_string()));
+    }
+  };
+  require_fits(config_.x, change.x.get());
+  require_fits(config_.y, change.y.get());
+  const auto old_x = x_.map;
+  const auto old_y = y_.map;
+  const auto replace = [](Side& side, const std::shared_ptr<const FeatureMap<T>>& map,
+                          double unexplained) {
+    if (map == nullptr) return;
+    side.map = map;
+    side.chosen_unexplained = unexplained;
+    side.residual_sum = 0;
+    side.self_sum = 0;
+  };
+  replace(x_, change.x, change.unexplained_x);
+  replace(y_, change.y, change.unexplained_y);
+  ++epoch_;
+  for (Bucket& bucket : buckets_) {
+    const auto sample = bucket.reservoir.sample(bucket.moments.now() * std::numbers::ln2);
+    const FeaturePair<T> to{*x_.map, *y_.map};
+    if (old_x->kernel() == x_.map->kernel() && old_y->kernel() == y_.map->kernel()) {
+      carry_over(bucket.moments, FeaturePair<T>{*old_x, *old_y}, to, sample, scratch_.workspace);
+    } else {
+      rebuild(bucket.moments, to, sample, scratch_.workspace);
+    }
+  }
+  flush_ready();
+}
+
+template <class T>
+void Learner<T>::merge(const Learner& other) {
+  StreamConfig same = other.config_;
+  same.seed = config_.seed;
+  if (same != config_) {
+    throw Error(fmt::format(
+        "learners cannot be merged: found another configuration ({} and {}), expected ours ({} and "
+        "{}) in everything but the seed",
+        other.config_.x.kernel.to_string(), other.config_.y.kernel.to_string(),
+        config_.x.kernel.to_string(), config_.y.kernel.to_string()));
+  }
+  Learner theirs = other;
+  // Both sides come under our features; where we have none yet, under theirs.
+  if (!is_ready() && theirs.is_ready()) {
+    adopt({x_.map == nullptr ? theirs.x_.map : nullptr, y_.map == nullptr ? theirs.y_.map : nullptr,
+           theirs.x_.chosen_unexplained, theirs.y_.chosen_unexplained});
+  }
+  if (!is_ready()) choose_first_pivots();
+  if (!theirs.is_ready()) theirs.choose_first_pivots();
+  if (is_ready() && theirs.is_ready()) {
+    PivotChange<T> change;
+    if (config_.x.uses_pivots() && theirs.x_.map != x_.map) change.x = x_.map;
+    if (config_.y.uses_pivots() && theirs.y_.map != y_.map) change.y = y_.map;
+    if (change.x != nullptr || change.y != nullptr) theirs.adopt(change);
+    while (!theirs.times_.empty()) theirs.flush(std::min(kBlockPairs, theirs.times_.size()));
+    merge_buckets(theirs);
+  }
+  accepted_ += theirs.accepted_;
+  refused_ += theirs.refused_;
+  if (theirs.has_time_) {
+    latest_time_ = has_time_ ? std::max(latest_time_, theirs.latest_time_) : theirs.latest_time_;
+    has_time_ = true;
+  }
+}
+
+// REQUIRES: the same features on both sides, and nothing recent in `theirs`.
+template <class T>
+void Learner<T>::merge_buckets(const Learner& theirs) {
+  if (theirs.buckets_.empty()) return;
+  const Forgetting& forgetting = config_.forgetting;
+  // Sequence numbers of different streams have no common clock: the newest of both are now.
+  std::int64_t shift = 0;
+  double later = 0;
+  if (!buckets_.empty()) {
+    if (!forgetting.by_seconds()) shift = buckets_.back().id - theirs.buckets_.back().id;
+    if (forgetting.mode == Forgetting::Mode::kHalfLifePairs) {
+      later = buckets_.back().moments.now() - theirs.buckets_.back().moments.now();
+    }
+  }
+  for (const Bucket& bucket : theirs.buckets_) {
+    const std::int64_t id = bucket.id + shift;
+    auto place = std::find_if(buckets_.begin(), buckets_.end(),
+                              [id](const Bucket& ours) { return ours.id >= id; });
+    Moments moments = bucket.moments;
+    moments.set_now(moments.now() + later);
+    if (place != buckets_.end() && place->id == id) {
+      place->moments.merge(moments);
+      place->reservoir.merge(bucket.reservoir, later * std::numbers::ln2);
+    } else {
+      Bucket copy = bucket;
+      copy.id = id;
+      copy.moments = std::move(moments);
+      buckets_.insert(place, std::move(copy));
+    }
+  }
+  const std::int64_t newest = buckets_.back().id;
+  const std::int64_t most = forgetting.is_window() ? forgetting.buckets : 1;
+  std::erase_if(buckets_, [&](const Bucket& old) { return old.id <= newest - most; });
+}
+
+template <class T>
+void PivotChange<T>::save(Writer& writer) const {
+  for (const auto& map : {x, y}) {
+    writer.number<std::uint8_t>(map != nullptr);
+    if (map != nullptr) map->save(writer);
+  }
+  writer.number(unexplained_x);
+  writer.number(unexplained_y);
+}
+
+template <class T>
+PivotChange<T> PivotChange<T>::load(Reader& reader) {
+  PivotChange change;
+  if (reader.flag("new x features")) change.x = FeatureMap<T>::load(reader);
+  if (reader.flag("new y features")) change.y = FeatureMap<T>::load(reader);
+  change.unexplained_x = reader.finite("unexplained x");
+  change.unexplained_y = reader.finite("unexplained y");
+  return change;
+}
+
+template <class T>
+void Learner<T>::Side::save(Writer& writer) const {
+  writer.number<std::uint8_t>(map != nullptr);
+  if (map != nullptr) map->save(writer);
+  recent.save(writer);
+  for (const double value : {residual_sum, self_sum, chosen_unexplained}) writer.number(value);
+}
+
+template <class T>
+typename Learner<T>::Side Learner<T>::Side::load(Reader& reader) {
+  Side side;
+  if (reader.flag("features")) side.map = FeatureMap<T>::load(reader);
+  side.recent = ItemBlock<T>::load(reader);
+  side.residual_sum = reader.finite("residual sum");
+  side.self_sum = reader.finite("kernel sum");
+  side.chosen_unexplained = reader.finite("unexplained");
+  return side;
+}
+
+template <class T>
+void Learner<T>::save(Writer& writer) const {
+  config_.save(writer);
+  for (const std::uint64_t value : {accepted_, refused_, sequence_, epoch_}) writer.number(value);
+  writer.number(latest_time_);
+  writer.number<std::uint8_t>(has_time_);
+  x_.save(writer);
+  y_.save(writer);
+  writer.array(weights_);
+  writer.array(times_);
+  writer.number(static_cast<std::uint32_t>(buckets_.size()));
+  for (const Bucket& bucket : buckets_) {
+    writer.number(bucket.id);
+    bucket.moments.save(writer);
+    bucket.reservoir.save(writer);
+  }
+}
+
+template <class T>
+Learner<T> Learner<T>::load(Reader& reader) {
+  Learner learner(StreamConfig::load(reader));
+  learner.accepted_ = reader.number<std::uint64_t>("accepted pairs");
+  learner.refused_ = reader.number<std::uint64_t>("refused pairs");
+  learner.sequence_ = reader.number<std::uint64_t>("sequence number");
+  learner.epoch_ = reader.number<std::uint64_t>("epoch");
+  learner.latest_time_ = reader.finite("latest time");
+  learner.has_time_ = reader.flag("has time");
+  learner.x_ = Side::load(reader);
+  learner.y_ = Side::load(reader);
+  const std::size_t recent = learner.x_.recent.size();
+  learner.weights_ = reader.finite_array<double>("recent weights", recent);
+  learner.times_ = reader.finite_array<double>("recent times", recent);
+  const auto buckets = reader.number<std::uint32_t>("buckets");
+  const std::uint32_t most =
+      learner.config_.forgetting.is_window() ? learner.config_.forgetting.buckets : 1;
+  if (buckets > most) {
+    reader.refuse("buckets", fmt::format("found {}, expected at most {}", buckets, most));
+  }
+  for (std::uint32_t i = 0; i < buckets; ++i) {
+    const auto id = reader.number_in<std::int64_t>("bucket", -1'000'000'000'000'000'000,
+                                                   1'000'000'000'000'000'000);
+    Moments moments = Moments::load(reader);
+    Reservoir<T> reservoir = Reservoir<T>::load(reader);
+    learner.buckets_.push_back({id, std::move(moments), std::move(reservoir)});
+  }
+  learner.require_consistent(reader);
+  return learner;
+}
+
+// The parts were checked one by one; here that they belong together.
+template <class T>
+void Learner<T>::require_consistent(const Reader& reader) const {
+  const auto check = [&](bool right, const char* field, const char* why) {
+    if (!right) reader.refuse(field, why);
+  };
+  const auto check_side = [&](const Side& side, const SideConfig& config) {
+    check(side.recent.shape() == config.items, "recent items", "found another shape, expected the "
+                                                               "stream's");
+    check(config.uses_pivots() || side.map != nullptr, "features", "found none, expected explicit "
+                                                                   "ones");
+    if (side.map == nullptr) return;
+    check(side.map->item_shape() == config.items, "features",
+          "found another item shape, expected the stream's");
+    check((side.map->pivots() != nullptr) == config.uses_pivots(), "features",
+          "found explicit ones for pivots or the reverse");
+    check(side.map->kernel().to_string() == config.kernel.to_string(), "features",
+          "found another kernel, expected the stream's");
+  };
+  check_side(x_, config_.x);
+  check_side(y_, config_.y);
+  check(x_.recent.size() == y_.recent.size(), "recent pairs", "found unequal numbers of x and y");
+  check(sequence_ >= times_.size() && accepted_ >= sequence_, "accepted pairs",
+        "found fewer than there are recent ones");
+  check(std::is_sorted(times_.begin(), times_.end()) &&
+            (times_.empty() || times_.back() <= latest_time_),
+        "recent times", "found them out of order");
+  check(std::all_of(weights_.begin(), weights_.end(),
+                    [](double w) { return w >= 0 && w <= kMaxWeight; }),
+        "recent weights", "found one out of range, expected 0 to 1e6");
+  check(buckets_.empty() || is_ready(), "buckets", "found some without features");
+  for (std::size_t i = 0; i < buckets_.size(); ++i) {
+    const Bucket& bucket = buckets_[i];
+    check(i == 0 || buckets_[i - 1].id < bucket.id, "buckets", "found them out of order");
+    check(bucket.moments.dim_x() == x_.map->dim() && bucket.moments.dim_y() == y_.map->dim() &&
+              bucket.moments.parts() == config_.parts,
+          "moments", "found other dimensions than the features'");
+    check(bucket.reservoir.shape_x() == config_.x.items &&
+              bucket.reservoir.shape_y() == config_.y.items,
+          "reservoir", "found other item shapes than the stream's");
+  }
+}
+
+template struct PivotChange<float>;
+template struct PivotChange<double>;
+template class Learner<float>;
+template class Learner<double>;
+
+}  // namespace phsic

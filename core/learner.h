@@ -1,0 +1,170 @@
+// The state of a stream: everything learned so far, in constant memory.
+//
+//   pair -> recent pairs (the newest held back for self-measurement)
+//        -> blocks of 256 by sequence number -> features -> moments, reservoir
+//
+// The state is a function of the pairs, their weights and arrival times, the pivot changes adopted
+// and the seed: how the pairs were batched does not matter. A Learner is a value: copy it to freeze
+// it, and build estimators from the copy in another thread (refresh.h). One thread at a time may use
+// one Learner.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string_view>
+#include <vector>
+
+#include "core/archive.h"
+#include "core/carry.h"
+#include "core/features.h"
+#include "core/moments.h"
+#include "core/reservoir.h"
+#include "core/stream_config.h"
+#include "core/workspace.h"
+
+namespace phsic {
+
+// New features for one side or both, chosen at one moment and adopted at the same or a later one.
+template <class T>
+struct PivotChange {
+  std::shared_ptr<const FeatureMap<T>> x;  // null: as it is
+  std::shared_ptr<const FeatureMap<T>> y;
+  double unexplained_x = 0;  // share that the new pivots left unexplained of what they were chosen from
+  double unexplained_y = 0;
+
+  static constexpr std::string_view kArchiveKind = sizeof(T) == 4 ? "PIVf" : "PIVd";
+  void save(Writer& writer) const;
+  [[nodiscard]] static PivotChange load(Reader& reader);
+};
+
+template <class T>
+class Learner {
+ public:
+  // Throws if the configuration makes no sense.
+  explicit Learner(const StreamConfig& config);
+
+  [[nodiscard]] const StreamConfig& config() const { return config_; }
+
+  // Learns row i of x with row i of y, weighing weights[i] (null: 1), arrived at times[i] seconds
+  // (null: the time of the pair before). Times never run backwards: an earlier one counts as the
+  // latest so far. A bad pair is refused, changes nothing but the count of refused ones, and has its
+  // fault in faults[i] (may be null). Returns how many were accepted.
+  // REQUIRES: as many rows of x as of y; arrays as long.
+  std::size_t learn(const Items<T>& x, const Items<T>& y, const double* weights,
+                    const double* times, Fault* faults);
+
+  [[nodiscard]] std::uint64_t accepted() const { return accepted_; }
+  [[nodiscard]] std::uint64_t refused() const { return refused_; }
+  // How often the pivots have changed.
+  [[nodiscard]] std::uint64_t epoch() const { return epoch_; }
+
+  // Null until pivots were chosen, on a side that needs them.
+  [[nodiscard]] const std::shared_ptr<const FeatureMap<T>>& map_x() const { return x_.map; }
+  [[nodiscard]] const std::shared_ptr<const FeatureMap<T>>& map_y() const { return y_.map; }
+
+  // The running mean residual as a share of the mean k(x,x) over the last few thousand pairs: how
+  // badly the pivots describe what arrives now. 0 without pivots.
+  [[nodiscard]] double unexplained_x() const { return x_.unexplained(); }
+  [[nodiscard]] double unexplained_y() const { return y_.unexplained(); }
+
+  // Do the pivots have to be chosen, or chosen anew?
+  [[nodiscard]] bool wants_pivots() const;
+  // Chooses them from the reservoir and the recent pairs. Empty when there are none to choose from
+  // or no side uses pivots.
+  [[nodiscard]] std::optional<PivotChange<T>> propose_pivots() const;
+  // Carries everything over to the new features. Throws unless they fit the stream's items.
+  void adopt(const PivotChange<T>& change);
+
+  // How many of the newest pairs are held back from the moments now.
+  [[nodiscard]] std::size_t held_back() const;
+  [[nodiscard]] Items<T> held_back_x() const;
+  [[nodiscard]] Items<T> held_back_y() const;
+
+  // The moments of all pairs but those held back, or of all. Before the first pivots: of none.
+  enum class Extent : std::uint8_t { kWithoutHeldBack, kAll };
+  [[nodiscard]] Moments moments(Extent extent) const;
+
+  // The sampled pairs, weighed as of now.
+  [[nodiscard]] typename Reservoir<T>::Sample sample() const;
+
+  // Adds all that another learner has learned from other pairs. Their held-back pairs are folded in.
+  // Under different pivots theirs is carried over to ours. Forgetting by pairs takes both to end now.
+  // Throws unless kernels, items, moments and forgetting are the same; seeds must differ, or both
+  // samples hold the same draws.
+  void merge(const Learner& other);
+
+  static constexpr std::string_view kArchiveKind = sizeof(T) == 4 ? "LRNf" : "LRNd";
+  void save(Writer& writer) const;
+  [[nodiscard]] static Learner load(Reader& reader);
+
+ private:
+  struct Side {
+    std::shared_ptr<const FeatureMap<T>> map;
+    ItemBlock<T> recent;         // accepted pairs that are not in the moments yet, oldest first
+    double residual_sum = 0;     // running sums over blocks, forgetting with a half-life of kMemory
+    double self_sum = 0;
+    double chosen_unexplained = 0;  // what the present pivots left unexplained when chosen
+
+    [[nodiscard]] double unexplained() const { return self_sum > 0 ? residual_sum / self_sum : 0; }
+    void remember(const FeatureBlock<T>& block, const double* weights);
+    void save(Writer& writer) const;
+    [[nodiscard]] static Side load(Reader& reader);
+  };
+  // Memory that is reused from block to block; no part of the state, and not copied with it.
+  struct Scratch {
+    Workspace workspace;
+    FeatureBlock<T> x;
+    FeatureBlock<T> y;
+
+    Scratch() = default;
+    ~Scratch() = default;
+    Scratch(const Scratch&) noexcept {}
+    Scratch& operator=(const Scratch&) noexcept { return *this; }
+    Scratch(Scratch&&) noexcept = default;
+    Scratch& operator=(Scratch&&) noexcept = default;
+  };
+  struct Bucket {
+    std::int64_t id;
+    Moments moments;
+    Reservoir<T> reservoir;
+  };
+
+  [[nodiscard]] Fault accept(const Items<T>& x, const Items<T>& y, std::size_t i, double weight,
+                             double time);
+  [[nodiscard]] bool is_ready() const { return x_.map != nullptr && y_.map != nullptr; }
+  [[nodiscard]] double half_lives(std::size_t recent_index) const;
+  [[nodiscard]] double bucket_span() const;
+  [[nodiscard]] std::int64_t bucket_of_block(std::size_t count) const;
+  [[nodiscard]] bool side_wants_pivots(const Side& side, const SideConfig& config) const;
+  void choose_first_pivots();
+  void flush_ready();
+  void flush(std::size_t count);
+  Bucket& open_bucket(std::int64_t id);
+  [[nodiscard]] static Eigen::VectorXd origin_for(const FeatureMap<T>& map,
+                                                  const Items<T>& features);
+  void add_recent(Moments& moments, std::size_t first, std::size_t count, Scratch& scratch) const;
+  [[nodiscard]] PivotSet<T> choose_side(const SideConfig& config, const Side& side,
+                                        const ItemBlock<T>& items,
+                                        const std::vector<double>& weights, std::uint64_t seed,
+                                        double& unexplained) const;
+  void merge_buckets(const Learner& theirs);
+  void require_consistent(const Reader& reader) const;
+
+  StreamConfig config_;
+  std::uint64_t accepted_ = 0;  // own pairs and merged ones
+  std::uint64_t refused_ = 0;
+  std::uint64_t sequence_ = 0;  // own pairs
+  std::uint64_t epoch_ = 0;
+  double latest_time_ = 0;
+  bool has_time_ = false;
+  Side x_;
+  Side y_;
+  std::vector<double> weights_;  // of the recent pairs
+  std::vector<double> times_;
+  std::vector<Bucket> buckets_;  // ascending ids; one alone unless the stream has a window
+  Scratch scratch_;
+};
+
+}  // namespace phsic

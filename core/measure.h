@@ -1,0 +1,51 @@
+// Self-measurement: how well an estimator tells matched pairs from mismatched ones, without labels.
+//
+// Held-back pairs are scored as they are and with their y's exchanged by derangements: no pair keeps
+// its own y.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "core/archive.h"
+#include "core/estimator.h"
+#include "core/items.h"
+
+namespace phsic {
+
+struct Accuracy {
+  double auc = 0;  // a matched pair scores higher than a mismatched one; ties half
+  double mrr = 0;  // mean of 1 / rank of the own y among it and the exchanged ones
+  double recall_1 = 0;
+  double recall_2 = 0;
+  double recall_5 = 0;
+  std::uint64_t pairs = 0;
+
+  void save(Writer& writer) const;
+  [[nodiscard]] static Accuracy load(Reader& reader);
+};
+
+// Scores of pairs with their own y and with others'.
+struct Trial {
+  std::vector<double> matched;  // of pair i
+  std::vector<double> null;     // of pair i with another's y: entries i * shuffles + k
+  std::size_t shuffles = 0;
+};
+
+inline constexpr std::size_t kShuffles = 9;
+
+// Scores every row with itself and with kShuffles others (fewer if there are fewer rows).
+// REQUIRES: finite features, as many rows of x as of y.
+template <class T>
+[[nodiscard]] Trial run_trial(const Estimator<T>& estimator, const Items<T>& x, const Items<T>& y,
+                              std::uint64_t seed);
+
+// None for fewer than two pairs.
+[[nodiscard]] std::optional<Accuracy> accuracy_of(const Trial& trial);
+
+// The probability that a positive scores above a negative, ties half; 0.5 when either is empty.
+[[nodiscard]] double area_under_curve(std::vector<double> positives, std::vector<double> negatives);
+
+}  // namespace phsic

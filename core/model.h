@@ -1,0 +1,89 @@
+// A published model: features, estimator and calibration of one moment, ready to score.
+//
+// Immutable. Publish it as a std::shared_ptr<const Model>; any number of threads may score with it,
+// each with a scratch of its own.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string_view>
+
+#include "core/archive.h"
+#include "core/calibration.h"
+#include "core/dependence.h"
+#include "core/estimator.h"
+#include "core/features.h"
+#include "core/items.h"
+#include "core/measure.h"
+#include "core/workspace.h"
+
+namespace phsic {
+
+// The memory that one thread scores in. Kept between calls, it saves the allocations.
+template <class T>
+struct ScoreScratch {
+  Workspace workspace;
+  FeatureBlock<T> x;
+  FeatureBlock<T> y;
+};
+
+// What is known about a model besides how it scores.
+struct ModelFacts {
+  std::uint64_t pairs = 0;             // learned when it was built
+  double effective_pairs = 0;          // n_eff of the moments
+  std::uint64_t epoch = 0;             // of the pivots
+  double ridge = 0;                    // used; 0 for phsic
+  Dependence dependence;
+  std::optional<Accuracy> accuracy;    // on held-back pairs
+};
+
+template <class T>
+class Model {
+ public:
+  // Null maps and estimator: nothing was learned yet, and every pair scores 0.
+  Model(ItemShape x, ItemShape y, std::shared_ptr<const FeatureMap<T>> map_x,
+        std::shared_ptr<const FeatureMap<T>> map_y, std::optional<Estimator<T>> estimator,
+        Calibration calibration, ModelFacts facts);
+
+  // scores[i] of x[i] with y[i]. A bad pair gets NaN and its fault in faults[i] (may be null); the
+  // others are scored as if it were not there. Returns how many were scored: none, all of the wrong
+  // shape, unless there are as many rows of x as of y.
+  std::size_t score(const Items<T>& x, const Items<T>& y, double* scores, Fault* faults,
+                    ScoreScratch<T>& scratch) const;
+
+  // scores[j] of the one row of x with y[j]; otherwise like score().
+  std::size_t score_one_to_many(const Items<T>& x, const Items<T>& y, double* scores,
+                                Fault* faults, ScoreScratch<T>& scratch) const;
+
+  // Null when nothing was learned yet.
+  [[nodiscard]] const Estimator<T>* estimator() const {
+    return estimator_ ? &*estimator_ : nullptr;
+  }
+  [[nodiscard]] const FeatureMap<T>* map_x() const { return map_x_.get(); }
+  [[nodiscard]] const FeatureMap<T>* map_y() const { return map_y_.get(); }
+  [[nodiscard]] const Calibration& calibration() const { return calibration_; }
+  [[nodiscard]] const ModelFacts& facts() const { return facts_; }
+
+  static constexpr std::string_view kArchiveKind = sizeof(T) == 4 ? "MODf" : "MODd";
+  void save(Writer& writer) const;
+  [[nodiscard]] static Model load(Reader& reader);
+
+ private:
+  std::size_t score_rows(const Items<T>& x, const Items<T>& y, bool one_x, double* scores,
+                         Fault* faults, ScoreScratch<T>& scratch) const;
+  // Rows without fault; one row of x for every row of y, or one for all.
+  void score_sound(const Items<T>& x, const Items<T>& y, double* scores,
+                   ScoreScratch<T>& scratch) const;
+
+  ItemShape x_;
+  ItemShape y_;
+  std::shared_ptr<const FeatureMap<T>> map_x_;
+  std::shared_ptr<const FeatureMap<T>> map_y_;
+  std::optional<Estimator<T>> estimator_;
+  Calibration calibration_;
+  ModelFacts facts_;
+};
+
+}  // namespace phsic

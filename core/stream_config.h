@@ -1,0 +1,73 @@
+// What a stream is: the shape of its items, its kernels, how it forgets, how much it keeps.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "core/archive.h"
+#include "core/items.h"
+#include "core/kernel.h"
+#include "core/moments.h"
+#include "core/pivots.h"
+
+namespace phsic {
+
+struct Forgetting {
+  enum class Mode : std::uint8_t {
+    kNever,
+    kHalfLifePairs,    // a pair weighs half as much after `span` further pairs
+    kHalfLifeSeconds,  // ... after `span` seconds
+    kWindowPairs,      // only about the last `span` pairs count
+    kWindowSeconds,    // only about the last `span` seconds count
+  };
+  Mode mode = Mode::kNever;
+  double span = 0;
+  // A window is a ring of this many buckets; the oldest leaves as a whole when a new one begins, so a
+  // window covers between span - span / buckets and span.
+  std::uint32_t buckets = 8;
+
+  bool operator==(const Forgetting&) const = default;
+  [[nodiscard]] bool is_window() const {
+    return mode == Mode::kWindowPairs || mode == Mode::kWindowSeconds;
+  }
+  [[nodiscard]] bool by_seconds() const {
+    return mode == Mode::kHalfLifeSeconds || mode == Mode::kWindowSeconds;
+  }
+};
+
+struct SideConfig {
+  ItemShape items;
+  Kernel kernel = Kernel::cosine();
+  // At most this many pivots. 0: explicit features where the kernel has them, kDefaultPivots else.
+  std::uint32_t pivots = 0;
+
+  static constexpr std::uint32_t kDefaultPivots = 128;
+
+  bool operator==(const SideConfig&) const = default;
+  [[nodiscard]] bool uses_pivots() const { return pivots > 0 || !kernel.is_explicit(); }
+  [[nodiscard]] std::uint32_t pivot_count() const { return pivots > 0 ? pivots : kDefaultPivots; }
+};
+
+struct StreamConfig {
+  SideConfig x;
+  SideConfig y;
+  Moments::Parts parts = Moments::Parts::kAll;
+  Forgetting forgetting;
+  PivotRule pivot_rule = PivotRule::kRandom;
+  // New pivots are wanted when the mean residual of recent pairs, as a share of their mean k(x,x),
+  // exceeds this and has grown by half since the pivots were chosen.
+  double residual_threshold = 0.1;
+  std::uint32_t reservoir = 4096;  // pairs kept as a sample
+  std::uint32_t held_back = 1024;  // the newest pairs, at most, that are measured before learned
+  std::uint64_t seed = 1;
+
+  bool operator==(const StreamConfig&) const = default;
+
+  // Throws an Error that says what was found and what was expected.
+  void validate() const;
+
+  void save(Writer& writer) const;
+  [[nodiscard]] static StreamConfig load(Reader& reader);
+};
+
+}  // namespace phsic
