@@ -133,18 +133,23 @@ Items<T> Learner<T>::held_back_y() const {
   return slice(y_.recent.view(), y_.recent.size() - held_back(), held_back());
 }
 
-// When the recent pair with this index arrived, in half-lives; 0 for streams without one.
+// When the recent pair with this index arrived, in the unit of forgetting.
 template <class T>
-double Learner<T>::half_lives(std::size_t recent_index) const {
-  const Forgetting& forgetting = config_.forgetting;
-  if (forgetting.mode == Forgetting::Mode::kHalfLifeSeconds) {
-    return times_[recent_index] / forgetting.span;
-  }
-  if (forgetting.mode == Forgetting::Mode::kHalfLifePairs) {
-    const std::uint64_t first = sequence_ - times_.size();
-    return static_cast<double>(first + recent_index) / forgetting.span;
-  }
-  return 0;
+double Learner<T>::arrival(std::size_t recent_index) const {
+  if (config_.forgetting.by_seconds()) return times_[recent_index];
+  return static_cast<double>(sequence_ - times_.size() + recent_index);
+}
+
+// How a pair of the recent index weighs at a later (or earlier) time, as a power of 2.
+template <class T>
+double Learner<T>::fading(std::size_t recent_index, double now) const {
+  return (arrival(recent_index) - now) / config_.forgetting.half_life();
+}
+
+// The logarithm of what a pair arriving at `time` weighs compared with one at time 0.
+template <class T>
+double Learner<T>::log_fading(double time) const {
+  return time / config_.forgetting.half_life() * std::numbers::ln2;
 }
 
 // A bucket's share of the window; in pairs, a whole number of blocks.
@@ -159,9 +164,8 @@ double Learner<T>::bucket_span() const {
 template <class T>
 std::int64_t Learner<T>::bucket_of_block(std::size_t count) const {
   if (!config_.forgetting.is_window()) return 0;
-  const double at = config_.forgetting.by_seconds()
-                        ? times_[count - 1]
-                        : static_cast<double>(sequence_ - times_.size());
+  // By the last pair's time, or by the first pair's number, which begins a block.
+  const double at = arrival(config_.forgetting.by_seconds() ? count - 1 : 0);
   const double id = std::floor(at / bucket_span());
   return static_cast<std::int64_t>(std::clamp(id, -9e15, 9e15));
 }
@@ -185,7 +189,7 @@ void Learner<T>::flush(std::size_t count) {
   const Items<T> y = y_.recent.view();
   const std::uint64_t first = sequence_ - times_.size();
   for (std::size_t i = 0; i < count; ++i) {
-    const double log_weight = std::log(weights_[i]) + half_lives(i) * std::numbers::ln2;
+    const double log_weight = std::log(weights_[i]) + log_fading(arrival(i));
     bucket.reservoir.offer(x, y, i, first + i, log_weight,
                            Random(config_.seed, first + i).exponential());
   }
@@ -199,7 +203,7 @@ template <class T>
 typename Learner<T>::Bucket& Learner<T>::open_bucket(std::int64_t id) {
   const std::size_t most = config_.forgetting.is_window() ? config_.forgetting.buckets : 1;
   const std::size_t reserved = std::max<std::size_t>(1, config_.reservoir / most);
-  Bucket bucket{id, Moments(x_.map->dim(), y_.map->dim(), config_.parts),
+  Bucket bucket{id, Moments(x_.map->dim(), y_.map->dim(), config_.parts, config_.forgetting.half_life()),
                 Reservoir<T>(reserved, config_.x.items, config_.y.items)};
   if (!buckets_.empty()) {
     bucket.moments.move_origin(buckets_.back().moments.origin_x(),
@@ -236,7 +240,7 @@ void Learner<T>::add_recent(Moments& moments, std::size_t first, std::size_t cou
                             Scratch& scratch) const {
   x_.map->map(slice(x_.recent.view(), first, count), scratch.x, scratch.workspace);
   y_.map->map(slice(y_.recent.view(), first, count), scratch.y, scratch.workspace);
-  const double now = half_lives(first + count - 1);
+  const double now = arrival(first + count - 1);
   if (accepted_ == times_.size() && moments.pairs() == 0) {
     moments.move_origin(origin_for(*x_.map, scratch.x.features),
                         origin_for(*y_.map, scratch.y.features));
@@ -245,13 +249,13 @@ void Learner<T>::add_recent(Moments& moments, std::size_t first, std::size_t cou
   moments.advance(now);
   const double* begin = weights_.data() + first;
   const bool all_one = std::all_of(begin, begin + count, [](double w) { return w == 1; });
-  if (all_one && half_lives(first) == now) {
+  if (all_one && fading(first, now) == 0) {
     moments.add(scratch.x.features, scratch.y.features, nullptr, scratch.workspace);
     return;
   }
   Workspace::Buffer<double> weights(scratch.workspace, count);
   for (std::size_t i = 0; i < count; ++i) {
-    weights[i] = begin[i] * std::exp2(half_lives(first + i) - now);
+    weights[i] = begin[i] * std::exp2(fading(first + i, now));
   }
   moments.add(scratch.x.features, scratch.y.features, weights.data(), scratch.workspace);
 }
@@ -259,7 +263,8 @@ void Learner<T>::add_recent(Moments& moments, std::size_t first, std::size_t cou
 template <class T>
 Moments Learner<T>::moments(Extent extent) const {
   if (!is_ready()) return {0, 0, config_.parts};
-  Moments total = buckets_.empty() ? Moments(x_.map->dim(), y_.map->dim(), config_.parts)
+  Moments total = buckets_.empty() ? Moments(x_.map->dim(), y_.map->dim(), config_.parts,
+                                             config_.forgetting.half_life())
                                    : buckets_.front().moments;
   for (std::size_t i = 1; i < buckets_.size(); ++i) total.merge(buckets_[i].moments);
   // The incomplete block, and the pairs held back if they are wanted, go into the copy only.
@@ -277,7 +282,7 @@ typename Reservoir<T>::Sample Learner<T>::sample() const {
   all.x = ItemBlock<T>(config_.x.items);
   all.y = ItemBlock<T>(config_.y.items);
   for (const Bucket& bucket : buckets_) {
-    const auto part = bucket.reservoir.sample(bucket.moments.now() * std::numbers::ln2);
+    const auto part = bucket.reservoir.sample(log_fading(bucket.moments.now()));
     all.x.append_all(part.x);
     all.y.append_all(part.y);
     all.weights.insert(all.weights.end(), part.weights.begin(), part.weights.end());
@@ -323,9 +328,9 @@ std::optional<PivotChange<T>> Learner<T>::propose_pivots() const {
   candidates.x.append_all(x_.recent);
   candidates.y.append_all(y_.recent);
   // Recent pairs are younger than the moments: weigh them as of the same time.
-  const double now = buckets_.empty() ? half_lives(times_.size() - 1) : buckets_.back().moments.now();
+  const double now = buckets_.empty() ? arrival(times_.size() - 1) : buckets_.back().moments.now();
   for (std::size_t i = 0; i < times_.size(); ++i) {
-    candidates.weights.push_back(weights_[i] * std::exp2(half_lives(i) - now));
+    candidates.weights.push_back(weights_[i] * std::exp2(fading(i, now)));
   }
   PivotChange<T> change;
   const auto choose = [&](const SideConfig& config, const Side& side, const ItemBlock<T>& items,
@@ -370,7 +375,7 @@ void Learner<T>::adopt(const PivotChange<T>& change) {
   replace(y_, change.y, change.unexplained_y);
   ++epoch_;
   for (Bucket& bucket : buckets_) {
-    const auto sample = bucket.reservoir.sample(bucket.moments.now() * std::numbers::ln2);
+    const auto sample = bucket.reservoir.sample(log_fading(bucket.moments.now()));
     const FeaturePair<T> to{*x_.map, *y_.map};
     if (old_x->kernel() == x_.map->kernel() && old_y->kernel() == y_.map->kernel()) {
       carry_over(bucket.moments, FeaturePair<T>{*old_x, *old_y}, to, sample, scratch_.workspace);
@@ -438,7 +443,7 @@ void Learner<T>::merge_buckets(const Learner& theirs) {
     moments.set_now(moments.now() + later);
     if (place != buckets_.end() && place->id == id) {
       place->moments.merge(moments);
-      place->reservoir.merge(bucket.reservoir, later * std::numbers::ln2);
+      place->reservoir.merge(bucket.reservoir, log_fading(later));
     } else {
       Bucket copy = bucket;
       copy.id = id;

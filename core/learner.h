@@ -134,7 +134,9 @@ class Learner {
   [[nodiscard]] Fault accept(const Items<T>& x, const Items<T>& y, std::size_t i, double weight,
                              double time);
   [[nodiscard]] bool is_ready() const { return x_.map != nullptr && y_.map != nullptr; }
-  [[nodiscard]] double half_lives(std::size_t recent_index) const;
+  [[nodiscard]] double arrival(std::size_t recent_index) const;
+  [[nodiscard]] double fading(std::size_t recent_index, double now) const;
+  [[nodiscard]] double log_fading(double time) const;
   [[nodiscard]] double bucket_span() const;
   [[nodiscard]] std::int64_t bucket_of_block(std::size_t count) const;
   [[nodiscard]] bool side_wants_pivots(const Side& side, const SideConfig& config) const;

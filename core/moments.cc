@@ -97,10 +97,11 @@ struct Moments::Side {
   [[nodiscard]] std::size_t spread_size() const { return sparse == nullptr ? 0 : rows * dim; }
 };
 
-Moments::Moments(std::size_t dim_x, std::size_t dim_y, Parts parts)
+Moments::Moments(std::size_t dim_x, std::size_t dim_y, Parts parts, double half_life)
     : dim_x_(dim_x),
       dim_y_(dim_y),
       parts_(parts),
+      half_life_(half_life),
       origin_x_(dim_x),
       origin_y_(dim_y),
       sum_x_(dim_x),
@@ -244,7 +245,7 @@ void Moments::add_self(const Side<T>& side, std::vector<double>& sums, Workspace
 
 void Moments::advance(double later) {
   if (!(later > now_)) return;
-  scale_ *= std::exp2(now_ - later);
+  scale_ *= std::exp2((now_ - later) / half_life_);
   now_ = later;
   constexpr double kSmallest = 1e-100;
   if (scale_ < kSmallest) rescale();
@@ -285,11 +286,13 @@ void Moments::move_origin(const Eigen::VectorXd& x, const Eigen::VectorXd& y) {
 }
 
 void Moments::merge(const Moments& other) {
-  if (other.dim_x_ != dim_x_ || other.dim_y_ != dim_y_ || other.parts_ != parts_) {
-    const auto name = [](Parts parts) { return parts == Parts::kAll ? "all" : "cross only"; };
-    throw Error(fmt::format("moments cannot be merged: found {} x {} ({}), expected {} x {} ({})",
-                            other.dim_x_, other.dim_y_, name(other.parts_), dim_x_, dim_y_,
-                            name(parts_)));
+  const auto shown = [](const Moments& m) {
+    return fmt::format("{} x {} ({}, half-life {})", m.dim_x_, m.dim_y_,
+                       m.parts_ == Parts::kAll ? "all" : "cross only", m.half_life_);
+  };
+  if (shown(other) != shown(*this)) {
+    throw Error(fmt::format("moments cannot be merged: found {}, expected {}", shown(other),
+                            shown(*this)));
   }
   Moments right = other;
   const double now = std::max(now_, right.now_);
@@ -404,7 +407,9 @@ void Moments::save(Writer& writer) const {
   writer.number<std::uint64_t>(dim_y_);
   writer.number(parts_);
   writer.number(pairs_);
-  for (const double value : {now_, scale_, weight_, squared_weight_}) writer.number(value);
+  for (const double value : {half_life_, now_, scale_, weight_, squared_weight_}) {
+    writer.number(value);
+  }
   for (const auto* values : {&origin_x_, &origin_y_, &sum_x_, &sum_y_, &xy_, &xx_, &yy_}) {
     writer.array(*values);
   }
@@ -418,6 +423,11 @@ Moments Moments::load(Reader& reader) {
   moments.dim_x_ = dim_x;
   moments.dim_y_ = dim_y;
   moments.pairs_ = reader.number<std::uint64_t>("moments pairs");
+  moments.half_life_ = reader.number<double>("moments half-life");
+  if (!(moments.half_life_ > 0)) {
+    reader.refuse("moments half-life", fmt::format("found {}, expected more than 0",
+                                                   moments.half_life_));
+  }
   moments.now_ = reader.finite("moments now");
   moments.scale_ = reader.finite("moments scale");
   moments.weight_ = reader.finite("moments weight");

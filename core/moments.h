@@ -11,6 +11,7 @@
 #include <Eigen/Core>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <vector>
 
 #include "core/archive.h"
@@ -36,7 +37,10 @@ class Moments {
  public:
   enum class Parts : std::uint8_t { kAll, kCrossOnly };
 
-  Moments(std::size_t dim_x, std::size_t dim_y, Parts parts);
+  // `half_life` is in the unit of time that advance() is given, be it seconds or pairs; infinite for
+  // sums that never forget.
+  Moments(std::size_t dim_x, std::size_t dim_y, Parts parts,
+          double half_life = std::numeric_limits<double>::infinity());
 
   [[nodiscard]] std::size_t dim_x() const { return dim_x_; }
   [[nodiscard]] std::size_t dim_y() const { return dim_y_; }
@@ -57,14 +61,14 @@ class Moments {
   template <class T>
   void add(const Items<T>& x, const Items<T>& y, const double* weights, Workspace& workspace);
 
-  // Forgets: everything so far is weighted 2^(now() - later), and now() is `later`. Time is counted
-  // in half-lives; going backwards does nothing.
+  // Forgets: everything so far is weighted 2^((now() - later) / half-life), and now() is `later`.
+  // Going backwards does nothing.
   void advance(double later);
   // Declares the present to be `now` without forgetting anything.
   void set_now(double now) { now_ = now; }
 
   // Adds the other's pairs: to a common time (the later one), about our origin.
-  // Throws unless dimensions and parts are the same.
+  // Throws unless dimensions, parts and half-life are the same.
   void merge(const Moments& other);
 
   // New features x' = a x, y' = b y of the same pairs (see carry.h).
@@ -98,6 +102,7 @@ class Moments {
   std::size_t dim_y_;
   Parts parts_;
   std::uint64_t pairs_ = 0;
+  double half_life_;
   double now_ = 0;
   // Forgetting multiplies this factor instead of every sum: a true sum is scale_ times the stored
   // one, W2 by its square.

@@ -58,10 +58,12 @@ bool is_utf8(std::string_view text) {
 void make_profile(std::string_view text, int n, std::vector<Gram>& profile) {
   const auto length = static_cast<std::size_t>(n);
   profile.clear();
-  std::vector<std::uint32_t> points = {kBoundary};
+  std::vector<std::uint32_t> points;
   points.reserve(text.size() + 2);
+  // A boundary mark alone says nothing, so single code points go without.
+  if (n > 1) points.push_back(kBoundary);
   for (std::size_t at = 0; at < text.size();) points.push_back(next_code_point(text, at));
-  points.push_back(kBoundary);
+  if (n > 1) points.push_back(kBoundary);
   if (points.size() < length || text.empty()) return;
 
   const std::span<const std::uint32_t> all(points);

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 #include <string>
 
 #include "core/archive.h"
@@ -29,6 +30,11 @@ struct Forgetting {
   bool operator==(const Forgetting&) const = default;
   [[nodiscard]] bool is_window() const {
     return mode == Mode::kWindowPairs || mode == Mode::kWindowSeconds;
+  }
+  // In pairs or seconds; infinite for streams without one.
+  [[nodiscard]] double half_life() const {
+    const bool fades = mode == Mode::kHalfLifePairs || mode == Mode::kHalfLifeSeconds;
+    return fades ? span : std::numeric_limits<double>::infinity();
   }
   [[nodiscard]] bool by_seconds() const {
     return mode == Mode::kHalfLifeSeconds || mode == Mode::kWindowSeconds;

@@ -1,0 +1,281 @@
+// The laws that every kernel and every estimator obeys, each on 50 random shapes, and each shown to
+// reject a deliberately wrong variant.
+#include <Eigen/Eigenvalues>
+#include <catch2/catch.hpp>
+#include <cmath>
+#include <numeric>
+
+#include "tests/core/law.h"
+#include "tests/core/scene.h"
+
+namespace phsic::test {
+namespace {
+
+constexpr ItemKind kDense = ItemKind::kDense;
+constexpr ItemKind kSparse = ItemKind::kSparse;
+constexpr ItemKind kText = ItemKind::kText;
+
+using DenseLinear = Subject<double, kDense, "linear", "linear">;
+using DenseCosine = Subject<double, kDense, "cosine", "linear">;
+using DenseGaussian = Subject<double, kDense, "gaussian", "gaussian:sigma=3">;
+using DenseScott = Subject<double, kDense, "gaussian:sigma=scott", "gaussian:sigma=silverman">;
+using DenseLaplacian = Subject<double, kDense, "laplacian:gamma=0.2", "cosine">;
+using DensePolynomial = Subject<double, kDense, "polynomial:degree=2,gamma=0.1", "linear">;
+using DenseSum = Subject<double, kDense, "sum(cosine,gaussian:sigma=2)", "sum(linear,linear)">;
+using DenseNested =
+    Subject<double, kDense, "product(gaussian,sum(cosine,polynomial:gamma=0.1))", "gaussian">;
+using SparseLinear = Subject<double, kSparse, "linear", "linear">;
+using SparseCosine = Subject<double, kSparse, "cosine", "cosine">;
+using SparseGaussian = Subject<double, kSparse, "gaussian", "gaussian:sigma=scott">;
+using SparseLaplacian = Subject<double, kSparse, "laplacian:gamma=0.1", "polynomial:gamma=0.2">;
+using SparseProduct = Subject<double, kSparse, "product(cosine,gaussian)", "linear">;
+using Texts = Subject<double, kText, "spectrum:n=2", "spectrum:n=3">;
+using TextProduct =
+    Subject<double, kText, "product(spectrum:n=1,spectrum:n=2)", "sum(spectrum:n=2,spectrum:n=4)">;
+using FloatLinear = Subject<float, kDense, "linear", "linear">;
+using FloatCosine = Subject<float, kDense, "cosine", "cosine">;
+using FloatGaussian = Subject<float, kDense, "gaussian", "gaussian">;
+using FloatSparse = Subject<float, kSparse, "cosine", "cosine">;
+
+#define PHSIC_ALL_SUBJECTS                                                                       \
+  DenseLinear, DenseCosine, DenseGaussian, DenseScott, DenseLaplacian, DensePolynomial, DenseSum, \
+      DenseNested, SparseLinear, SparseCosine, SparseGaussian, SparseLaplacian, SparseProduct,   \
+      Texts, TextProduct, FloatLinear, FloatCosine, FloatGaussian, FloatSparse
+
+TEMPLATE_TEST_CASE("Streaming gives what a batch gives", "[law]", PHSIC_ALL_SUBJECTS) {
+  require_law("streaming = batch", TestType::kTolerance, [](std::uint64_t seed, Way way) {
+    Scene<TestType> scene(seed);
+    auto learner = scene.learner();
+    const auto weights = scene.random_weights(scene.stream.size());
+    scene.feed(learner, scene.stream, weights);
+    // Wrong: the batch misses the last pairs, as if an incomplete block were dropped.
+    const std::size_t end = scene.stream.size() * (way == Way::kRight ? 10 : 9) / 10;
+    const Covariance batch =
+        scene.batch(learner, part(scene.stream, 0, end), {weights.begin(), weights.begin() + long(end)});
+    return scene.distance(learner, scene.learned(learner), batch);
+  });
+}
+
+TEMPLATE_TEST_CASE("Any split and merge gives the whole", "[law]", PHSIC_ALL_SUBJECTS) {
+  require_law("merge = whole", TestType::kTolerance, [](std::uint64_t seed, Way way) {
+    Scene<TestType> scene(seed);
+    auto whole = scene.learner();
+    scene.feed(whole, scene.stream);
+    const std::size_t n = scene.stream.size();
+    const std::size_t cuts[] = {0, scene.random.below(n / 2), n / 2 + scene.random.below(n / 2), n};
+    auto merged = scene.learner();
+    for (std::size_t i = 0; i < 3; ++i) {
+      StreamConfig config = scene.config;
+      config.seed += i + 1;
+      auto piece = scene.learner(config);
+      scene.feed(piece, part(scene.stream, cuts[i], cuts[i + 1]));
+      merged.merge(piece);
+      // Wrong: a piece is merged twice, as after a lost acknowledgement.
+      if (way == Way::kWrong && i == 2) merged.merge(piece);
+    }
+    if (way == Way::kRight && merged.accepted() != n) return 1e9;
+    return scene.distance(whole, scene.learned(merged), scene.learned(whole));
+  });
+}
+
+TEMPLATE_TEST_CASE("Any order gives the same", "[law]", PHSIC_ALL_SUBJECTS) {
+  using T = typename TestType::Scalar;
+  require_law("order does not matter", TestType::kTolerance, [](std::uint64_t seed, Way way) {
+    Scene<TestType> scene(seed);
+    auto in_order = scene.learner();
+    scene.feed(in_order, scene.stream);
+    const std::uint64_t order = scene.random.bits();
+    Stream<T> mixed = shuffled(scene.stream, order);
+    // Wrong: the sides are shuffled apart.
+    if (way == Way::kWrong) mixed.y = scene.stream.y;
+    auto out_of_order = scene.learner();
+    scene.feed(out_of_order, mixed);
+    return scene.distance(in_order, scene.learned(out_of_order), scene.learned(in_order));
+  });
+}
+
+TEMPLATE_TEST_CASE("Sparse items give what dense ones give", "[law]", SparseLinear, SparseCosine,
+                   SparseGaussian, SparseLaplacian, SparseProduct, FloatSparse) {
+  using T = typename TestType::Scalar;
+  require_law("sparse = dense", TestType::kTolerance, [](std::uint64_t seed, Way way) {
+    Scene<TestType> scene(seed);
+    auto sparse = scene.learner();
+    scene.feed(sparse, scene.stream);
+    const auto dense_pivots = [](const std::shared_ptr<const FeatureMap<T>>& map) {
+      if (map == nullptr) return map;
+      PivotSet<T> set = *map->pivots();
+      set.items = densified(set.items);
+      return std::make_shared<const FeatureMap<T>>(std::move(set));
+    };
+    StreamConfig config = scene.config;
+    config.x.items.kind = config.y.items.kind = ItemKind::kDense;
+    Learner<T> dense(config);
+    if (scene.pivots) {
+      dense.adopt({dense_pivots(scene.pivots->x), dense_pivots(scene.pivots->y), 0, 0});
+    }
+    const Stream<T> pairs{densified(scene.stream.x), densified(scene.stream.y)};
+    // Wrong: one pair in ten is missing.
+    scene.feed(dense, part(pairs, 0, pairs.size() * (way == Way::kRight ? 10 : 9) / 10));
+    const auto left = scene.scores(sparse, scene.learned(sparse), scene.test);
+    const auto right = scene.scores(dense, scene.learned(dense),
+                                    {densified(scene.test.x), densified(scene.test.y)});
+    double largest = 0;
+    for (std::size_t e = 0; e < left.size(); ++e) {
+      largest = std::max(largest, relative_distance(left[e], right[e]));
+    }
+    return largest;
+  });
+}
+
+TEMPLATE_TEST_CASE("A pair of weight 2 counts as the pair twice", "[law]", PHSIC_ALL_SUBJECTS) {
+  require_law("weight 2 = twice", TestType::kTolerance, [](std::uint64_t seed, Way way) {
+    Scene<TestType> scene(seed);
+    const std::size_t half = scene.stream.size() / 2;
+    auto twice = scene.learner();
+    scene.feed(twice, scene.stream);
+    scene.feed(twice, part(scene.stream, 0, half));
+    std::vector<double> weights(scene.stream.size(), 1);
+    // Wrong: the root of the weight, as if it were applied to one factor of the products only.
+    std::fill_n(weights.begin(), half, way == Way::kRight ? 2 : std::sqrt(2));
+    auto weighted = scene.learner();
+    scene.feed(weighted, scene.stream, weights);
+    return scene.distance(twice, scene.learned(weighted), scene.learned(twice));
+  });
+}
+
+TEMPLATE_TEST_CASE("Forgetting weighs a pair by its age", "[law]", PHSIC_ALL_SUBJECTS) {
+  require_law("forgetting = weights", TestType::kTolerance, [](std::uint64_t seed, Way way) {
+    Scene<TestType> scene(seed);
+    const bool by_seconds = scene.random.below(2) == 0;
+    const double span = 5 + 100 * scene.random.uniform();
+    scene.config.forgetting = {by_seconds ? Forgetting::Mode::kHalfLifeSeconds
+                                          : Forgetting::Mode::kHalfLifePairs,
+                               span, 1};
+    const std::size_t n = scene.stream.size();
+    // A clock like a real one: far from 0, at an uneven pace.
+    std::vector<double> times(n, 1.7e9);
+    for (std::size_t i = 1; i < n; ++i) times[i] = times[i - 1] + 2 * scene.random.uniform();
+    auto learner = scene.learner();
+    const auto given = scene.random_weights(n);
+    scene.feed(learner, scene.stream, given, times);
+    // Wrong: a half-life a tenth too long.
+    const double half_life = way == Way::kRight ? span : 1.1 * span;
+    std::vector<double> weights(n);
+    for (std::size_t i = 0; i < n; ++i) {
+      const double age = by_seconds ? times[n - 1] - times[i] : double(n - 1 - i);
+      weights[i] = given[i] * std::exp2(-age / half_life);
+    }
+    const Covariance expected = scene.batch(learner, scene.stream, weights);
+    const Covariance found = scene.learned(learner);
+    return std::max(scene.distance(learner, found, expected),
+                    std::abs(found.effective_pairs / expected.effective_pairs - 1));
+  });
+}
+
+TEMPLATE_TEST_CASE("A window knows the window's pairs only", "[law]", DenseLinear, DenseCosine,
+                   DenseGaussian, SparseCosine, Texts, FloatLinear, FloatGaussian) {
+  require_law("window = its pairs", TestType::kTolerance, [](std::uint64_t seed, Way way) {
+    Scene<TestType> scene(seed, 1200, 1600);
+    const auto buckets = static_cast<std::uint32_t>(2 + scene.random.below(2));
+    scene.config.held_back = 0;
+    scene.config.forgetting = {Forgetting::Mode::kWindowPairs, 256.0 * buckets, buckets};
+    auto learner = scene.learner();
+    scene.feed(learner, scene.stream);
+    const std::size_t n = scene.stream.size();
+    const std::size_t whole_blocks = n / kBlockPairs;
+    // Wrong: one bucket too many.
+    const std::size_t kept = buckets + (way == Way::kRight ? 0 : 1);
+    const std::size_t first = (whole_blocks - std::min(whole_blocks, kept)) * kBlockPairs;
+    const Covariance expected =
+        scene.batch(learner, part(scene.stream, first, n), std::vector<double>(n - first, 1));
+    return scene.distance(learner, scene.learned(learner), expected);
+  });
+}
+
+TEMPLATE_TEST_CASE("What was saved is read back to the same bits", "[law]", PHSIC_ALL_SUBJECTS) {
+  using T = typename TestType::Scalar;
+  require_law("serialise, parse = identity", 0, [](std::uint64_t seed, Way way) {
+    Scene<TestType> scene(seed);
+    if (scene.random.below(2) == 0) {
+      scene.config.forgetting = {Forgetting::Mode::kHalfLifePairs, 50, 1};
+    }
+    auto learner = scene.learner();
+    scene.feed(learner, scene.stream);
+    const std::string bytes = serialise(learner);
+    auto copy = parse<Learner<T>>(bytes);
+    if (serialise(copy) != bytes) return 1.0;
+    // Both go on alike, and so do the models built from them. Wrong: one more pair in one of them.
+    scene.feed(learner, scene.test);
+    scene.feed(copy, scene.test);
+    if (way == Way::kWrong) scene.feed(copy, part(scene.test, 0, 1));
+    if (serialise(copy) != serialise(learner)) return 1.0;
+    EstimatorSpec spec;
+    spec.kind = EstimatorKind::kGaussianPmi;
+    const auto model = refresh(learner, spec, Learner<T>::Extent::kAll).model;
+    const std::string model_bytes = serialise(*model);
+    const bool same =
+        model_bytes == serialise(*refresh(copy, spec, Learner<T>::Extent::kAll).model) &&
+        serialise(parse<Model<T>>(model_bytes)) == model_bytes;
+    return same ? 0.0 : 1.0;
+  });
+}
+
+TEMPLATE_TEST_CASE("Full rank is exact", "[law]", PHSIC_ALL_SUBJECTS) {
+  using T = typename TestType::Scalar;
+  require_law("rank d = exact", TestType::kTolerance, [](std::uint64_t seed, Way way) {
+    Scene<TestType> scene(seed);
+    auto learner = scene.learner();
+    scene.feed(learner, scene.stream);
+    const Covariance covariance = scene.learned(learner);
+    // Wrong: all but the strongest direction are dropped.
+    const auto full = std::size_t(std::min(covariance.xy.rows(), covariance.xy.cols()));
+    const std::size_t rank = way == Way::kRight ? full : 1;
+    FeatureBlock<T> x;
+    FeatureBlock<T> y;
+    Workspace workspace;
+    learner.map_x()->map(scene.test.x.view(), x, workspace);
+    learner.map_y()->map(scene.test.y.view(), y, workspace);
+    std::vector<double> exact(scene.test.size());
+    std::vector<double> ranked(scene.test.size());
+    Estimator<T>::phsic(covariance, 0, true, 1).score(x.features, y.features, exact.data(), workspace);
+    Estimator<T>::phsic(covariance, rank, true, 1)
+        .score(x.features, y.features, ranked.data(), workspace);
+    return relative_distance(ranked, exact);
+  });
+}
+
+TEMPLATE_TEST_CASE("Every kernel, sum and product is positive semidefinite", "[law]",
+                   PHSIC_ALL_SUBJECTS) {
+  using T = typename TestType::Scalar;
+  require_law("positive semidefinite", sizeof(T) == 4 ? 1e-5 : 1e-12,
+              [](std::uint64_t seed, Way way) {
+    Scene<TestType> scene(seed, 40, 60);
+    const ItemBlock<T>& items = scene.stream.x;
+    const ItemBlock<double> precise = items.template cast<double>();
+    const Kernel kernel = TestType::kernel_x().fitted(
+        precise.view(), std::vector<double>(items.size(), 1), seed);
+    Eigen::Matrix<T, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor> k(items.size(), items.size());
+    Workspace workspace;
+    KernelColumns<T>(kernel, items).evaluate(items.view(), k.data(), workspace);
+    Eigen::MatrixXd gram_matrix = k.template cast<double>();
+    const Eigen::MatrixXd expected = gram(kernel, precise, precise);
+    const double scale = expected.trace();
+    double worst = (gram_matrix - expected).cwiseAbs().maxCoeff() / scale;
+    // Wrong: the largest value lies off the diagonal.
+    if (way == Way::kWrong) {
+      gram_matrix(0, 1) = gram_matrix(1, 0) =
+          1.01 * std::sqrt(gram_matrix(0, 0) * gram_matrix(1, 1));
+    }
+    const Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd> solver(
+        0.5 * (gram_matrix + gram_matrix.transpose()), Eigen::EigenvaluesOnly);
+    worst = std::max(worst, -solver.eigenvalues().minCoeff() / scale);
+    for (std::size_t i = 0; i < items.size(); ++i) {
+      const double self = self_kernel(kernel, items.view(), i);
+      worst = std::max(worst, std::abs(self - expected(Eigen::Index(i), Eigen::Index(i))) / scale);
+    }
+    return worst;
+  });
+}
+
+}  // namespace
+}  // namespace phsic::test
