@@ -134,9 +134,9 @@ std::span<const char> unseal(std::string_view kind, std::span<const char> bytes)
   const auto stored = tail.number<std::uint64_t>("checksum");
   const std::uint64_t computed = XXH3_64bits(bytes.data(), covered);
   if (stored != computed) {
-    throw Error(fmt::format(
-        "saved state refused: damaged, found checksum {:016x}, expected {:016x}", computed,
-        stored));
+    throw Error(
+        fmt::format("saved state refused: damaged, found checksum {:016x}, expected {:016x}",
+                    computed, stored));
   }
   return bytes.subspan(kHeaderSize, room);
 }

@@ -4,9 +4,9 @@
 //
 // `serialise(object)` and `parse<Object>(bytes)` work for every type that names its kind
 // (`static constexpr std::string_view kArchiveKind`) and has `save(Writer&)` and
-// `static load(Reader&)`. A parse either gives the very object that was saved or throws an Error that
-// names the field, what was found and what was expected; it never allocates more than the input is
-// long. Thread-safe.
+// `static load(Reader&)`. A parse either gives the very object that was saved or throws an Error
+// that names the field, what was found and what was expected; it never allocates more than the
+// input is long. Thread-safe.
 #pragma once
 
 #include <bit>
@@ -109,9 +109,7 @@ class Reader {
     return static_cast<E>(number_in<Code>(field, Code{0}, static_cast<Code>(last)));
   }
 
-  [[nodiscard]] bool flag(const char* field) {
-    return number_in<std::uint8_t>(field, 0, 1) == 1;
-  }
+  [[nodiscard]] bool flag(const char* field) { return number_in<std::uint8_t>(field, 0, 1) == 1; }
 
   // A finite floating-point number; NaN and infinities are refused.
   [[nodiscard]] double finite(const char* field);

@@ -1,8 +1,8 @@
 // The few BLAS and LAPACK routines we call, overloaded for float and double.
 //
 // BLAS matrices are row-major and dense, leading dimension = number of columns; LAPACK ones are
-// Eigen's column-major matrices. OpenBLAS chooses its kernels for the machine at run time; it is kept
-// single-threaded, because the threads are ours.
+// Eigen's column-major matrices. OpenBLAS chooses its kernels for the machine at run time; it is
+// kept single-threaded, because the threads are ours.
 #pragma once
 
 #include <Eigen/Core>
@@ -28,8 +28,8 @@ void cross_product(Size m, Size n, Size k, const double* a, const double* b, dou
 void self_product(Size n, Size k, const float* a, float* c);
 void self_product(Size n, Size k, const double* a, double* c);
 
-// Cholesky: a = L L^T, L returned in the lower triangle with zeros above. False if a is not positive
-// definite (a is then spoilt).
+// Cholesky: a = L L^T, L returned in the lower triangle with zeros above. False if a is not
+// positive definite (a is then spoilt).
 [[nodiscard]] bool cholesky(Eigen::MatrixXd& a);
 
 // b = L^-1 b and b = L^-T b, for a lower triangular L.

@@ -41,8 +41,8 @@ std::optional<double> Calibration::random_share() const {
   const double low = static_cast<double>(matched_.size()) - count_from(matched_, median);
   const double low_null = static_cast<double>(null_.size()) - count_from(null_, median);
   if (low_null == 0) return 1;
-  const double share = (low / static_cast<double>(matched_.size())) /
-                       (low_null / static_cast<double>(null_.size()));
+  const double share =
+      (low / static_cast<double>(matched_.size())) / (low_null / static_cast<double>(null_.size()));
   return std::min(share, 1.0);
 }
 

@@ -25,12 +25,12 @@ class Calibration {
   // NaN.
   [[nodiscard]] std::optional<double> percentile(double score) const;
 
-  // How often a random pairing scores as high: (1 + #null >= score) / (1 + #null). None when empty or
-  // for NaN.
+  // How often a random pairing scores as high: (1 + #null >= score) / (1 + #null). None when empty
+  // or for NaN.
   [[nodiscard]] std::optional<double> p_value(double score) const;
 
-  // The estimated share of random pairings among recent pairs, after Storey (2002): how many of them
-  // fall below the null's median, compared with the half that would if all were random.
+  // The estimated share of random pairings among recent pairs, after Storey (2002): how many of
+  // them fall below the null's median, compared with the half that would if all were random.
   [[nodiscard]] std::optional<double> random_share() const;
 
   // The lowest score s such that among recent pairs scoring at least s an estimated `rate` or less

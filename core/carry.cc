@@ -30,7 +30,8 @@ void add_sample(Moments& moments, FeaturePair<T> maps, const typename Reservoir<
   }
 }
 
-// What each sampled pair's weight is multiplied by so that together they weigh what the stream does.
+// What each sampled pair's weight is multiplied by so that together they weigh what the stream
+// does.
 template <class T>
 double sample_factor(const Moments& moments, const typename Reservoir<T>::Sample& sample) {
   const double total = std::accumulate(sample.weights.begin(), sample.weights.end(), 0.0);

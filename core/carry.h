@@ -1,11 +1,12 @@
 // Carrying what was learned over to new pivots, without the pairs.
 //
-// A pair's features under the old pivots, a_old(x) = L_old^-1 k_old(x), are taken to the new ones by
-// T = L_new^-1 K_new,old L_old^-T. |T| <= 1, and |a_new(x) - T a_old(x)| <= sqrt(residual_old(x)), so
-// that a pair's share of the error in M_xx is at most 2 sqrt(k(x,x) residual_old(x)). A sample of the
-// learned pairs, for which both sides are known, then serves as control variate: what is added to the
-// sums is (sample in new features) - T (sample in old features), weighed to stand for the whole
-// stream. While the sample still holds every pair, the result is exact.
+// A pair's features under the old pivots, a_old(x) = L_old^-1 k_old(x), are taken to the new ones
+// by T = L_new^-1 K_new,old L_old^-T. |T| <= 1, and |a_new(x) - T a_old(x)| <=
+// sqrt(residual_old(x)), so that a pair's share of the error in M_xx is at most 2 sqrt(k(x,x)
+// residual_old(x)). A sample of the learned pairs, for which both sides are known, then serves as
+// control variate: what is added to the sums is (sample in new features) - T (sample in old
+// features), weighed to stand for the whole stream. While the sample still holds every pair, the
+// result is exact.
 #pragma once
 
 #include <Eigen/Core>

@@ -1,7 +1,7 @@
 #include "core/dependence.h"
 
-#include <boost/math/special_functions/gamma.hpp>
 #include <algorithm>
+#include <boost/math/special_functions/gamma.hpp>
 #include <cmath>
 
 namespace phsic {

@@ -12,8 +12,8 @@ struct Dependence {
   double hsic = 0;            // |C_xy|_F^2
   std::optional<double> cka;  // |C_xy|_F^2 / |C_xx|_F |C_yy|_F; none without variance or cross only
   // Of so large an HSIC if x and y were independent: the gamma approximation of Gretton et al.
-  // (2007) with the corrections that few pairs need. None below 6 effective pairs, without variance,
-  // or cross only.
+  // (2007) with the corrections that few pairs need. None below 6 effective pairs, without
+  // variance, or cross only.
   std::optional<double> p_value;
 
   void save(Writer& writer) const;

@@ -118,8 +118,7 @@ Estimator<T> Estimator<T>::whitened(const Covariance& covariance, const Canonica
 }
 
 template <class T>
-Estimator<T> Estimator<T>::gaussian_pmi(const Covariance& covariance,
-                                        const CanonicalBasis& basis) {
+Estimator<T> Estimator<T>::gaussian_pmi(const Covariance& covariance, const CanonicalBasis& basis) {
   Estimator estimator = whitened(covariance, basis);
   estimator.kind_ = EstimatorKind::kGaussianPmi;
   for (double& w : estimator.w_) {
@@ -202,18 +201,17 @@ void Estimator<T>::Projection::save(Writer& writer) const {
 }
 
 template <class T>
-typename Estimator<T>::Projection Estimator<T>::Projection::load(Reader& reader,
-                                                                 std::size_t rank) {
+typename Estimator<T>::Projection Estimator<T>::Projection::load(Reader& reader, std::size_t rank) {
   Projection projection;
   projection.dim = reader.number_in<std::uint64_t>("projection dimension", 0, kMaxDimension);
   projection.rank = rank;
   projection.identity = reader.flag("projection identity");
   if (projection.identity && projection.dim != rank) {
-    reader.refuse("projection", fmt::format("found an identity of {}, expected {}", projection.dim,
-                                            rank));
+    reader.refuse("projection",
+                  fmt::format("found an identity of {}, expected {}", projection.dim, rank));
   }
-  projection.matrix = reader.finite_array<T>("projection matrix",
-                                             projection.identity ? 0 : projection.dim * rank);
+  projection.matrix =
+      reader.finite_array<T>("projection matrix", projection.identity ? 0 : projection.dim * rank);
   projection.mean = reader.finite_array<double>("projection mean", rank);
   return projection;
 }
@@ -234,8 +232,8 @@ Estimator<T> Estimator<T>::load(Reader& reader) {
   estimator.w_ = reader.array<double>("estimator w");
   const std::size_t rank = estimator.w_.size();
   if (rank > kMaxDimension) {
-    reader.refuse("estimator rank", fmt::format("found {}, expected up to {}", rank,
-                                                kMaxDimension));
+    reader.refuse("estimator rank",
+                  fmt::format("found {}, expected up to {}", rank, kMaxDimension));
   }
   const bool quadratic = estimator.kind_ == EstimatorKind::kGaussianPmi;
   estimator.q_ = reader.finite_array<double>("estimator q", quadratic ? rank : 0);

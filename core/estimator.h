@@ -10,9 +10,10 @@
 //   gaussian-pmi  the same projections, w = rho / (1 - rho^2), q = rho^2 / (1 - rho^2),
 //                 c = -1/2 sum log(1 - rho^2): log p(x,y) / p(x)p(y) of jointly Gaussian features
 //
-// where C_xx + ridge tr(C_xx)/d I = L_x L_x^T, likewise y, and U diag(rho) V^T is the singular value
-// decomposition of L_x^-1 C_xy L_y^-T, rho at most kMaxCorrelation. The cost of a score does not
-// depend on how many pairs were learned. Built once, then immutable: share it between threads freely.
+// where C_xx + ridge tr(C_xx)/d I = L_x L_x^T, likewise y, and U diag(rho) V^T is the singular
+// value decomposition of L_x^-1 C_xy L_y^-T, rho at most kMaxCorrelation. The cost of a score does
+// not depend on how many pairs were learned. Built once, then immutable: share it between threads
+// freely.
 #pragma once
 
 #include <Eigen/Core>
@@ -64,8 +65,8 @@ class Estimator {
   [[nodiscard]] std::size_t dim_x() const { return x_.dim; }
   [[nodiscard]] std::size_t dim_y() const { return y_.dim; }
 
-  // scores[i] of row i of x with row i of y. REQUIRES: features of dim_x() and dim_y(), as many rows
-  // of each. A row with a NaN or an infinity gets a score that is not finite; the others are
+  // scores[i] of row i of x with row i of y. REQUIRES: features of dim_x() and dim_y(), as many
+  // rows of each. A row with a NaN or an infinity gets a score that is not finite; the others are
   // untouched by it.
   void score(const Items<T>& x, const Items<T>& y, double* scores, Workspace& workspace) const;
 

@@ -15,8 +15,8 @@ FeatureMap<T>::FeatureMap(const Kernel& kernel, ItemShape items)
     : kernel_(kernel), items_(items), dim_(items.dim) {
   kernel.require_fits(items);
   if (!kernel.is_explicit()) {
-    throw Error(fmt::format("kernel {} has no explicit features, it needs pivots",
-                            kernel.to_string()));
+    throw Error(
+        fmt::format("kernel {} has no explicit features, it needs pivots", kernel.to_string()));
   }
 }
 
@@ -35,8 +35,7 @@ FeatureMap<T>::FeatureMap(PivotSet<T> pivots)
 }
 
 template <class T>
-void FeatureMap<T>::map(const Items<T>& items, FeatureBlock<T>& block,
-                        Workspace& workspace) const {
+void FeatureMap<T>::map(const Items<T>& items, FeatureBlock<T>& block, Workspace& workspace) const {
   if (pivots_) return map_by_pivots(items, block, workspace);
   block.self.clear();
   block.residual.clear();

@@ -56,8 +56,8 @@ ItemShape ItemShape::load(Reader& reader) {
   ItemShape shape;
   shape.kind = reader.enumerator("item kind", ItemKind::kText);
   const bool text = shape.kind == ItemKind::kText;
-  shape.dim = reader.number_in<std::uint32_t>("item dimension", text ? 0 : 1,
-                                              text ? 0 : kMaxDimension);
+  shape.dim =
+      reader.number_in<std::uint32_t>("item dimension", text ? 0 : 1, text ? 0 : kMaxDimension);
   return shape;
 }
 
@@ -254,10 +254,9 @@ ItemBlock<T> ItemBlock<T>::load(Reader& reader) {
   const bool text = block.shape_.kind == ItemKind::kText;
   const std::size_t entries = text ? block.bytes_.size() : block.index_.size();
   // The count is compared by division: a product could wrap around.
-  const bool sizes_fit =
-      dense ? block.values_.size() % block.shape_.dim == 0 &&
-                  block.values_.size() / block.shape_.dim == block.size_
-            : !block.start_.empty() && block.start_.size() - 1 == block.size_;
+  const bool sizes_fit = dense ? block.values_.size() % block.shape_.dim == 0 &&
+                                     block.values_.size() / block.shape_.dim == block.size_
+                               : !block.start_.empty() && block.start_.size() - 1 == block.size_;
   const bool starts_fit = !block.start_.empty() && block.start_.front() == 0 &&
                           std::is_sorted(block.start_.begin(), block.start_.end()) &&
                           block.start_.back() == (dense ? 0 : entries) &&
@@ -265,11 +264,11 @@ ItemBlock<T> ItemBlock<T>::load(Reader& reader) {
   const bool arrays_fit = (sparse ? block.values_.size() == entries : block.index_.empty()) &&
                           (!text || block.values_.empty()) && (text || block.bytes_.empty());
   if (!sizes_fit || !starts_fit || !arrays_fit) {
-    reader.refuse("items", fmt::format("found {} values, {} indices, {} bytes, {} starts, expected "
-                                       "those of {} {}",
-                                       block.values_.size(), block.index_.size(),
-                                       block.bytes_.size(), block.start_.size(), block.size_,
-                                       block.shape_.to_string()));
+    reader.refuse("items",
+                  fmt::format("found {} values, {} indices, {} bytes, {} starts, expected "
+                              "those of {} {}",
+                              block.values_.size(), block.index_.size(), block.bytes_.size(),
+                              block.start_.size(), block.size_, block.shape_.to_string()));
   }
   const Items<T> view = block.view();
   for (std::size_t i = 0; i < block.size_; ++i) {
@@ -280,10 +279,10 @@ ItemBlock<T> ItemBlock<T>::load(Reader& reader) {
   return block;
 }
 
-#define PHSIC_INSTANTIATE(T)                                                \
-  template ItemShape shape_of(const Items<T>&);                             \
-  template Items<T> slice(const Items<T>&, std::size_t, std::size_t);       \
-  template Fault inspect(const Items<T>&, std::size_t);                     \
+#define PHSIC_INSTANTIATE(T)                                          \
+  template ItemShape shape_of(const Items<T>&);                       \
+  template Items<T> slice(const Items<T>&, std::size_t, std::size_t); \
+  template Fault inspect(const Items<T>&, std::size_t);               \
   template class ItemBlock<T>;
 PHSIC_INSTANTIATE(float)
 PHSIC_INSTANTIATE(double)

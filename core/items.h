@@ -127,9 +127,9 @@ class ItemBlock {
   ItemShape shape_;
   std::size_t first_ = 0;  // items before this one have been dropped
   std::size_t size_ = 0;
-  std::vector<T> values_;             // dense and sparse
-  std::vector<std::uint32_t> index_;  // sparse
-  std::string bytes_;                 // texts
+  std::vector<T> values_;                 // dense and sparse
+  std::vector<std::uint32_t> index_;      // sparse
+  std::string bytes_;                     // texts
   std::vector<std::size_t> start_ = {0};  // sparse and texts
 };
 

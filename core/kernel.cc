@@ -229,7 +229,8 @@ Kernel Kernel::sum(std::vector<Kernel> parts) {
 
 Kernel Kernel::product(std::vector<Kernel> parts) {
   if (parts.empty() || parts.size() > kMaxParts) {
-    throw Error(fmt::format("product: found {} kernels, expected 1 to {}", parts.size(), kMaxParts));
+    throw Error(
+        fmt::format("product: found {} kernels, expected 1 to {}", parts.size(), kMaxParts));
   }
   Kernel kernel(Kind::kProduct);
   kernel.parts_ = std::move(parts);

@@ -84,9 +84,8 @@ void KernelColumns<T>::fix_sparse(const SparseRows<T>& rows) {
   columns_.assign(rows.dim * size_, 0);
   norms_.assign(size_, 0);
   for (std::size_t j = 0; j < size_; ++j) {
-    const double unit = kernel_.kind() == Kernel::Kind::kCosine
-                            ? inverse_length(squared_length<T>(rows, j))
-                            : 1;
+    const double unit =
+        kernel_.kind() == Kernel::Kind::kCosine ? inverse_length(squared_length<T>(rows, j)) : 1;
     double norm = 0;
     for (std::size_t e = rows.start[j]; e < rows.start[j + 1]; ++e) {
       const std::size_t index = rows.index[e];
@@ -164,8 +163,8 @@ void KernelColumns<T>::gaussian(const DenseRows<T>& rows, T* out, Workspace& wor
   Workspace::Buffer<T> norms(workspace, rows.rows);
   const T* scales = scales_.empty() ? nullptr : scales_.data();
   for (std::size_t i = 0; i < rows.rows; ++i) {
-    norms[i] = static_cast<T>(loops::shift(rows.row(i), origin_.data(), scales, rows.dim,
-                                           shifted.data() + i * rows.dim));
+    norms[i] = static_cast<T>(
+        loops::shift(rows.row(i), origin_.data(), scales, rows.dim, shifted.data() + i * rows.dim));
   }
   const double sigma = scales_.empty() ? kernel_.sigma() : 1;
   const auto factor = static_cast<T>(1 / (2 * sigma * sigma));

@@ -1,8 +1,9 @@
 // A kernel with one side fixed: k(., b_1), ..., k(., b_m), ready to be evaluated on many items.
 //
 // Whatever depends on the fixed side alone (norms, n-gram profiles, transposes) is computed once.
-// Linear, cosine, Gaussian and polynomial kernels on dense items cost one GEMM a block; sparse items
-// cost their non-zeros times m. Immutable after construction and safe to share between threads.
+// Linear, cosine, Gaussian and polynomial kernels on dense items cost one GEMM a block; sparse
+// items cost their non-zeros times m. Immutable after construction and safe to share between
+// threads.
 #pragma once
 
 #include <cstddef>

@@ -14,8 +14,8 @@ namespace {
 
 // The running residual remembers with a half-life of this many blocks (2048 pairs).
 constexpr double kMemory = 8;
-// New pivots must promise something: the residual has to have grown by this factor since the present
-// ones were chosen.
+// New pivots must promise something: the residual has to have grown by this factor since the
+// present ones were chosen.
 constexpr double kGrowth = 1.5;
 // A bandwidth that differs by less than this factor is kept, so that the moments can be carried.
 constexpr double kBandwidthChange = 2;
@@ -107,8 +107,8 @@ void Learner<T>::choose_first_pivots() {
 
 template <class T>
 std::size_t Learner<T>::held_back() const {
-  double most = std::min<double>(config_.held_back,
-                                 kHeldBackShare * static_cast<double>(accepted_));
+  double most =
+      std::min<double>(config_.held_back, kHeldBackShare * static_cast<double>(accepted_));
   const Forgetting& forgetting = config_.forgetting;
   if (forgetting.mode == Forgetting::Mode::kHalfLifePairs ||
       forgetting.mode == Forgetting::Mode::kWindowPairs) {
@@ -179,8 +179,7 @@ void Learner<T>::flush_ready() {
 template <class T>
 void Learner<T>::flush(std::size_t count) {
   const std::int64_t id = bucket_of_block(count);
-  Bucket& bucket =
-      buckets_.empty() || buckets_.back().id < id ? open_bucket(id) : buckets_.back();
+  Bucket& bucket = buckets_.empty() || buckets_.back().id < id ? open_bucket(id) : buckets_.back();
   add_recent(bucket.moments, 0, count, scratch_);
   x_.remember(scratch_.x, weights_.data());
   y_.remember(scratch_.y, weights_.data());
@@ -209,15 +208,14 @@ typename Learner<T>::Bucket& Learner<T>::open_bucket(std::int64_t id) {
     bucket.moments.move_origin(buckets_.back().moments.origin_x(),
                                buckets_.back().moments.origin_y());
   }
-  std::erase_if(buckets_, [&](const Bucket& old) {
-    return old.id <= id - static_cast<std::int64_t>(most);
-  });
+  std::erase_if(buckets_,
+                [&](const Bucket& old) { return old.id <= id - static_cast<std::int64_t>(most); });
   buckets_.push_back(std::move(bucket));
   return buckets_.back();
 }
 
-// Where the sums of a stream begin: at 0 for sparse features and for short ones, else at the mean of
-// the first block, so that a mean far from 0 costs no digits.
+// Where the sums of a stream begin: at 0 for sparse features and for short ones, else at the mean
+// of the first block, so that a mean far from 0 costs no digits.
 template <class T>
 Eigen::VectorXd Learner<T>::origin_for(const FeatureMap<T>& map, const Items<T>& features) {
   const auto dim = static_cast<Eigen::Index>(map.dim());
@@ -233,8 +231,8 @@ Eigen::VectorXd Learner<T>::origin_for(const FeatureMap<T>& map, const Items<T>&
   return mean.template cast<T>().template cast<double>();
 }
 
-// Adds `count` recent pairs from `first` on, weighed as of the last of them. Leaves their features in
-// `scratch`.
+// Adds `count` recent pairs from `first` on, weighed as of the last of them. Leaves their features
+// in `scratch`.
 template <class T>
 void Learner<T>::add_recent(Moments& moments, std::size_t first, std::size_t count,
                             Scratch& scratch) const {
@@ -551,10 +549,12 @@ void Learner<T>::require_consistent(const Reader& reader) const {
     if (!right) reader.refuse(field, why);
   };
   const auto check_side = [&](const Side& side, const SideConfig& config) {
-    check(side.recent.shape() == config.items, "recent items", "found another shape, expected the "
-                                                               "stream's");
-    check(config.uses_pivots() || side.map != nullptr, "features", "found none, expected explicit "
-                                                                   "ones");
+    check(side.recent.shape() == config.items, "recent items",
+          "found another shape, expected the "
+          "stream's");
+    check(config.uses_pivots() || side.map != nullptr, "features",
+          "found none, expected explicit "
+          "ones");
     if (side.map == nullptr) return;
     check(side.map->item_shape() == config.items, "features",
           "found another item shape, expected the stream's");

@@ -5,8 +5,8 @@
 //
 // The state is a function of the pairs, their weights and arrival times, the pivot changes adopted
 // and the seed: how the pairs were batched does not matter. A Learner is a value: copy it to freeze
-// it, and build estimators from the copy in another thread (refresh.h). One thread at a time may use
-// one Learner.
+// it, and build estimators from the copy in another thread (refresh.h). One thread at a time may
+// use one Learner.
 #pragma once
 
 #include <cstddef>
@@ -31,7 +31,8 @@ template <class T>
 struct PivotChange {
   std::shared_ptr<const FeatureMap<T>> x;  // null: as it is
   std::shared_ptr<const FeatureMap<T>> y;
-  double unexplained_x = 0;  // share that the new pivots left unexplained of what they were chosen from
+  double unexplained_x =
+      0;  // share that the new pivots left unexplained of what they were chosen from
   double unexplained_y = 0;
 
   static constexpr std::string_view kArchiveKind = sizeof(T) == 4 ? "PIVf" : "PIVd";
@@ -49,9 +50,9 @@ class Learner {
 
   // Learns row i of x with row i of y, weighing weights[i] (null: 1), arrived at times[i] seconds
   // (null: the time of the pair before). Times never run backwards: an earlier one counts as the
-  // latest so far. A bad pair is refused, changes nothing but the count of refused ones, and has its
-  // fault in faults[i] (may be null). Returns how many were accepted.
-  // REQUIRES: as many rows of x as of y; arrays as long.
+  // latest so far. A bad pair is refused, changes nothing but the count of refused ones, and has
+  // its fault in faults[i] (may be null). Returns how many were accepted. REQUIRES: as many rows of
+  // x as of y; arrays as long.
   std::size_t learn(const Items<T>& x, const Items<T>& y, const double* weights,
                     const double* times, Fault* faults);
 
@@ -89,10 +90,10 @@ class Learner {
   // The sampled pairs, weighed as of now.
   [[nodiscard]] typename Reservoir<T>::Sample sample() const;
 
-  // Adds all that another learner has learned from other pairs. Their held-back pairs are folded in.
-  // Under different pivots theirs is carried over to ours. Forgetting by pairs takes both to end now.
-  // Throws unless kernels, items, moments and forgetting are the same; seeds must differ, or both
-  // samples hold the same draws.
+  // Adds all that another learner has learned from other pairs. Their held-back pairs are folded
+  // in. Under different pivots theirs is carried over to ours. Forgetting by pairs takes both to
+  // end now. Throws unless kernels, items, moments and forgetting are the same; seeds must differ,
+  // or both samples hold the same draws.
   void merge(const Learner& other);
 
   static constexpr std::string_view kArchiveKind = sizeof(T) == 4 ? "LRNf" : "LRNd";
@@ -102,8 +103,8 @@ class Learner {
  private:
   struct Side {
     std::shared_ptr<const FeatureMap<T>> map;
-    ItemBlock<T> recent;         // accepted pairs that are not in the moments yet, oldest first
-    double residual_sum = 0;     // running sums over blocks, forgetting with a half-life of kMemory
+    ItemBlock<T> recent;      // accepted pairs that are not in the moments yet, oldest first
+    double residual_sum = 0;  // running sums over blocks, forgetting with a half-life of kMemory
     double self_sum = 0;
     double chosen_unexplained = 0;  // what the present pivots left unexplained when chosen
 

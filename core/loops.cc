@@ -14,7 +14,9 @@
 #define PHSIC_MULTIVERSION
 #endif
 // Bodies are shared between float and double and inlined, so that each clone compiles its own.
-#define PHSIC_BODY template <class T> [[gnu::always_inline]] inline
+#define PHSIC_BODY   \
+  template <class T> \
+  [[gnu::always_inline]] inline
 
 namespace phsic::loops {
 namespace {
@@ -29,8 +31,7 @@ PHSIC_BODY bool all_within_body(const T* x, std::size_t n, T limit) {
   return bad == 0;
 }
 
-PHSIC_BODY bool copy_within_body(const T* __restrict x, std::size_t n, T limit,
-                                 T* __restrict out) {
+PHSIC_BODY bool copy_within_body(const T* __restrict x, std::size_t n, T limit, T* __restrict out) {
   unsigned bad = 0;
   for (std::size_t i = 0; i < n; ++i) {
     bad |= static_cast<unsigned>(!(std::abs(x[i]) <= limit));
@@ -55,9 +56,8 @@ template <class S, class Term>
 }
 
 PHSIC_BODY double squared_norm_body(const T* x, std::size_t n) {
-  return sum_in_lanes<double>(n, [x](std::size_t i) {
-    return static_cast<double>(x[i]) * static_cast<double>(x[i]);
-  });
+  return sum_in_lanes<double>(
+      n, [x](std::size_t i) { return static_cast<double>(x[i]) * static_cast<double>(x[i]); });
 }
 
 PHSIC_BODY void scale_body(const T* x, std::size_t n, T factor, T* out) {
@@ -78,8 +78,7 @@ PHSIC_BODY double shift_body(const T* __restrict x, const T* __restrict origin,
   });
 }
 
-PHSIC_BODY void add_multiple_body(const T* __restrict x, std::size_t n, T factor,
-                                  T* __restrict y) {
+PHSIC_BODY void add_multiple_body(const T* __restrict x, std::size_t n, T factor, T* __restrict y) {
   for (std::size_t i = 0; i < n; ++i) y[i] += factor * x[i];
 }
 

@@ -79,8 +79,8 @@ void Accuracy::save(Writer& writer) const {
 
 Accuracy Accuracy::load(Reader& reader) {
   Accuracy accuracy;
-  for (double* value : {&accuracy.auc, &accuracy.mrr, &accuracy.recall_1, &accuracy.recall_2,
-                        &accuracy.recall_5}) {
+  for (double* value :
+       {&accuracy.auc, &accuracy.mrr, &accuracy.recall_1, &accuracy.recall_2, &accuracy.recall_5}) {
     *value = reader.finite("accuracy");
   }
   accuracy.pairs = reader.number<std::uint64_t>("accuracy pairs");

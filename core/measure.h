@@ -1,7 +1,7 @@
 // Self-measurement: how well an estimator tells matched pairs from mismatched ones, without labels.
 //
-// Held-back pairs are scored as they are and with their y's exchanged by derangements: no pair keeps
-// its own y.
+// Held-back pairs are scored as they are and with their y's exchanged by derangements: no pair
+// keeps its own y.
 #pragma once
 
 #include <cstddef>

@@ -70,9 +70,7 @@ std::size_t Model<T>::score_rows(const Items<T>& x, const Items<T>& y, bool one_
       sound += fault == Fault::kNone ? 1 : 0;
       if (faults != nullptr) faults[first + i] = fault;
     }
-    const auto x_rows = [&](std::size_t at, std::size_t n) {
-      return one_x ? x : slice(x, at, n);
-    };
+    const auto x_rows = [&](std::size_t at, std::size_t n) { return one_x ? x : slice(x, at, n); };
     if (sound == count) {
       score_sound(x_rows(first, count), slice(y, first, count), scores + first, scratch);
     } else {
@@ -141,7 +139,12 @@ Model<T> Model<T>::load(Reader& reader) {
   facts.ridge = reader.finite("ridge");
   facts.dependence = Dependence::load(reader);
   if (reader.flag("accuracy")) facts.accuracy = Accuracy::load(reader);
-  return {x, y, std::move(map_x), std::move(map_y), std::move(estimator), std::move(calibration),
+  return {x,
+          y,
+          std::move(map_x),
+          std::move(map_y),
+          std::move(estimator),
+          std::move(calibration),
           std::move(facts)};
 }
 

@@ -31,12 +31,12 @@ struct ScoreScratch {
 
 // What is known about a model besides how it scores.
 struct ModelFacts {
-  std::uint64_t pairs = 0;             // learned when it was built
-  double effective_pairs = 0;          // n_eff of the moments
-  std::uint64_t epoch = 0;             // of the pivots
-  double ridge = 0;                    // used; 0 for phsic
+  std::uint64_t pairs = 0;     // learned when it was built
+  double effective_pairs = 0;  // n_eff of the moments
+  std::uint64_t epoch = 0;     // of the pivots
+  double ridge = 0;            // used; 0 for phsic
   Dependence dependence;
-  std::optional<Accuracy> accuracy;    // on held-back pairs
+  std::optional<Accuracy> accuracy;  // on held-back pairs
 };
 
 template <class T>
@@ -54,8 +54,8 @@ class Model {
                     ScoreScratch<T>& scratch) const;
 
   // scores[j] of the one row of x with y[j]; otherwise like score().
-  std::size_t score_one_to_many(const Items<T>& x, const Items<T>& y, double* scores,
-                                Fault* faults, ScoreScratch<T>& scratch) const;
+  std::size_t score_one_to_many(const Items<T>& x, const Items<T>& y, double* scores, Fault* faults,
+                                ScoreScratch<T>& scratch) const;
 
   // Null when nothing was learned yet.
   [[nodiscard]] const Estimator<T>* estimator() const {

@@ -320,9 +320,10 @@ void Moments::transform(const Eigen::MatrixXd& a, const Eigen::MatrixXd& b) {
   const auto to_y = static_cast<std::size_t>(b.rows());
   const auto apply = [](const Eigen::MatrixXd& left, std::vector<double>& sums,
                         const Eigen::MatrixXd& right) {
-    const RowMajor result =
-        left * as_matrix(sums, static_cast<std::size_t>(left.cols()),
-                         static_cast<std::size_t>(right.cols())) * right.transpose();
+    const RowMajor result = left *
+                            as_matrix(sums, static_cast<std::size_t>(left.cols()),
+                                      static_cast<std::size_t>(right.cols())) *
+                            right.transpose();
     sums.assign(result.data(), result.data() + result.size());
   };
   const auto apply_vector = [](const Eigen::MatrixXd& left, std::vector<double>& values) {

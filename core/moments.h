@@ -22,13 +22,13 @@ namespace phsic {
 
 // Means and covariances, as the estimators want them.
 struct Covariance {
-  double weight = 0;             // W
-  double effective_pairs = 0;    // n_eff = W^2 / W2
-  Eigen::VectorXd mean_x;        // m_x
-  Eigen::VectorXd mean_y;        // m_y
-  Eigen::MatrixXd xy;            // C_xy, d_x x d_y
-  Eigen::MatrixXd xx;            // C_xx; empty when cross only
-  Eigen::MatrixXd yy;            // C_yy; empty when cross only
+  double weight = 0;           // W
+  double effective_pairs = 0;  // n_eff = W^2 / W2
+  Eigen::VectorXd mean_x;      // m_x
+  Eigen::VectorXd mean_y;      // m_y
+  Eigen::MatrixXd xy;          // C_xy, d_x x d_y
+  Eigen::MatrixXd xx;          // C_xx; empty when cross only
+  Eigen::MatrixXd yy;          // C_yy; empty when cross only
 
   [[nodiscard]] bool has_both() const { return xx.size() > 0 && yy.size() > 0; }
 };

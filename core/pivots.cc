@@ -113,8 +113,8 @@ PivotSet<T> PivotSet<T>::load(Reader& reader) {
   if (!pivots.kernel.is_fitted()) reader.refuse("pivots", "found a kernel that is not fitted");
   const std::size_t d = pivots.items.size();
   const auto factor = reader.finite_array<double>("pivot factor", d * d);
-  pivots.factor = Eigen::Map<const Eigen::MatrixXd>(
-      factor.data(), static_cast<Eigen::Index>(d), static_cast<Eigen::Index>(d));
+  pivots.factor = Eigen::Map<const Eigen::MatrixXd>(factor.data(), static_cast<Eigen::Index>(d),
+                                                    static_cast<Eigen::Index>(d));
   for (Eigen::Index i = 0; i < pivots.factor.rows(); ++i) {
     if (!(pivots.factor(i, i) > 0)) {
       reader.refuse("pivot factor", fmt::format("found {} on the diagonal, expected more than 0",

@@ -1,7 +1,7 @@
 // Pivots: the few items that stand for all others in the incomplete Cholesky decomposition.
 //
-// With pivots p_1..p_d and K_PP = L L^T, the feature vector of an item x is a(x) = L^-1 k_P(x); what
-// it leaves unexplained is residual(x) = k(x,x) - |a(x)|^2 >= 0.
+// With pivots p_1..p_d and K_PP = L L^T, the feature vector of an item x is a(x) = L^-1 k_P(x);
+// what it leaves unexplained is residual(x) = k(x,x) - |a(x)|^2 >= 0.
 #pragma once
 
 #include <Eigen/Core>
@@ -15,10 +15,12 @@
 namespace phsic {
 
 enum class PivotRule : std::uint8_t {
-  // The next pivot is drawn with probability proportional to weight times residual: randomly pivoted
+  // The next pivot is drawn with probability proportional to weight times residual: randomly
+  // pivoted
   // Cholesky (Chen, Epperly, Tropp and Webber, 2023). Near-optimal and not led astray by outliers.
   kRandom,
-  // The largest residual, of equal ones the smallest index: the published PHSIC implementation's rule.
+  // The largest residual, of equal ones the smallest index: the published PHSIC implementation's
+  // rule.
   kGreedy,
 };
 
@@ -30,8 +32,8 @@ struct PivotChoice {
 };
 
 // Chooses up to `count` pivots, fewer when the items are fewer or when every residual has fallen to
-// `tolerance` times the largest k(x,x): duplicates never become pivots, and nothing is divided by 0.
-// REQUIRES: a fitted kernel; a weight for each item, none negative.
+// `tolerance` times the largest k(x,x): duplicates never become pivots, and nothing is divided by
+// 0. REQUIRES: a fitted kernel; a weight for each item, none negative.
 [[nodiscard]] PivotChoice choose_pivots(const Kernel& kernel, const ItemBlock<double>& items,
                                         const std::vector<double>& weights, std::size_t count,
                                         PivotRule rule, double tolerance, std::uint64_t seed);

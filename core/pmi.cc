@@ -15,8 +15,8 @@ namespace phsic {
 namespace {
 
 constexpr std::size_t kMostCounts = std::size_t{1} << 26;
-// Tables may exceed the capacity by this share before they are cut back, so that the cost of cutting
-// is spread over many pairs.
+// Tables may exceed the capacity by this share before they are cut back, so that the cost of
+// cutting is spread over many pairs.
 constexpr std::size_t kSlack = 4;
 
 }  // namespace
@@ -44,8 +44,8 @@ void CountPmi::Table::add(const Key& key, double count, std::size_t capacity) {
   if (counts_.size() > capacity + capacity / kSlack) shrink(capacity);
 }
 
-// Subtracts from all counts the one that would be first to fall out, and drops what is left at zero:
-// everything then fits, and no count is more than error_ too low.
+// Subtracts from all counts the one that would be first to fall out, and drops what is left at
+// zero: everything then fits, and no count is more than error_ too low.
 void CountPmi::Table::shrink(std::size_t capacity) {
   if (counts_.size() <= capacity) return;
   std::vector<double> values;
@@ -115,9 +115,10 @@ void CountPmi::rescale() {
 
 void CountPmi::merge(const CountPmi& other) {
   if (other.capacity_ != capacity_ || other.prior_ != prior_) {
-    throw Error(fmt::format("pmi counts cannot be merged: found capacity {} and prior {}, expected "
-                            "{} and {}",
-                            other.capacity_, other.prior_, capacity_, prior_));
+    throw Error(
+        fmt::format("pmi counts cannot be merged: found capacity {} and prior {}, expected "
+                    "{} and {}",
+                    other.capacity_, other.prior_, capacity_, prior_));
   }
   const double factor = other.scale_ / scale_;
   total_ += factor * other.total_;
@@ -126,9 +127,7 @@ void CountPmi::merge(const CountPmi& other) {
   xy_.merge(other.xy_, factor, capacity_);
 }
 
-double CountPmi::error() const {
-  return scale_ * std::max({x_.error(), y_.error(), xy_.error()});
-}
+double CountPmi::error() const { return scale_ * std::max({x_.error(), y_.error(), xy_.error()}); }
 
 // In the order of the keys, so that equal tables are equal bytes.
 void CountPmi::Table::save(Writer& writer) const {
@@ -174,8 +173,8 @@ CountPmi CountPmi::load(Reader& reader) {
   pmi.scale_ = reader.finite("pmi scale");
   pmi.total_ = reader.finite("pmi total");
   if (!(pmi.scale_ > 0) || pmi.total_ < 0) {
-    reader.refuse("pmi total", fmt::format("found {} times {}, expected 0 or more", pmi.total_,
-                                           pmi.scale_));
+    reader.refuse("pmi total",
+                  fmt::format("found {} times {}, expected 0 or more", pmi.total_, pmi.scale_));
   }
   pmi.x_ = Table::load(reader, capacity);
   pmi.y_ = Table::load(reader, capacity);

@@ -3,14 +3,14 @@
 //
 //   PMI(x, y) = log [ (c(x,y) + k p(x) p(y)) / ((W + k) p(x) p(y)) ],   p(x) = c(x) / W
 //
-// With k = 0 this is log c(x,y) W / c(x)c(y) as in the paper, -infinity for a pair never seen. k > 0
-// are that many pairs of an independent prior, which keep every score finite: a pair never seen gets
-// log k / (W + k). An x or y never seen tells nothing and scores 0.
+// With k = 0 this is log c(x,y) W / c(x)c(y) as in the paper, -infinity for a pair never seen. k >
+// 0 are that many pairs of an independent prior, which keep every score finite: a pair never seen
+// gets log k / (W + k). An x or y never seen tells nothing and scores 0.
 //
-// Memory is bounded: three tables of at most `capacity` counts each (Misra and Gries, 1982; merged as
-// by Agarwal et al., 2012). While no table is full, counts are exact. From then on a count may be too
-// low, by no more than error() = what was subtracted so far, at most W / (capacity + 1). Items are told
-// apart by 128-bit hashes. Not synchronised: one thread at a time.
+// Memory is bounded: three tables of at most `capacity` counts each (Misra and Gries, 1982; merged
+// as by Agarwal et al., 2012). While no table is full, counts are exact. From then on a count may
+// be too low, by no more than error() = what was subtracted so far, at most W / (capacity + 1).
+// Items are told apart by 128-bit hashes. Not synchronised: one thread at a time.
 #pragma once
 
 #include <cstddef>

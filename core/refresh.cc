@@ -78,8 +78,8 @@ struct HeldBack {
     const Items<T> all_x = state.held_back_x();
     const Items<T> all_y = state.held_back_y();
     for (std::size_t i = first; i < state.held_back(); i += step) {
-      const bool kept = items_x.append(all_x, i) == Fault::kNone &&
-                        items_y.append(all_y, i) == Fault::kNone;
+      const bool kept =
+          items_x.append(all_x, i) == Fault::kNone && items_y.append(all_y, i) == Fault::kNone;
       if (!kept) throw Error("held-back pairs: found a faulty one, expected none");
     }
     Workspace workspace;
@@ -116,9 +116,10 @@ Refreshed<T> refresh(Learner<T> state, const EstimatorSpec& spec,
   const StreamConfig& config = state.config();
   const bool cross_only = config.parts == Moments::Parts::kCrossOnly;
   if (cross_only && spec.kind && *spec.kind != EstimatorKind::kPhsic) {
-    throw Error(fmt::format("estimator {} needs the covariances of both sides, but the stream keeps "
-                            "the cross-covariance only",
-                            name_of(*spec.kind)));
+    throw Error(
+        fmt::format("estimator {} needs the covariances of both sides, but the stream keeps "
+                    "the cross-covariance only",
+                    name_of(*spec.kind)));
   }
   Refreshed<T> result;
   if (state.wants_pivots()) {
@@ -171,9 +172,9 @@ Refreshed<T> refresh(Learner<T> state, const EstimatorSpec& spec,
   }
   facts.effective_pairs = covariance.effective_pairs;
   facts.dependence = measure_dependence(covariance);
-  result.model = std::make_shared<const Model<T>>(config.x.items, config.y.items, state.map_x(),
-                                                  state.map_y(), std::move(estimator),
-                                                  std::move(calibration), facts);
+  result.model =
+      std::make_shared<const Model<T>>(config.x.items, config.y.items, state.map_x(), state.map_y(),
+                                       std::move(estimator), std::move(calibration), facts);
   return result;
 }
 

@@ -1,7 +1,7 @@
 // Refreshing: from what a stream has learned to a model that scores.
 //
-// A pure function of the learner's state: safe to run in the background on a copy, and a replay gives
-// the same model.
+// A pure function of the learner's state: safe to run in the background on a copy, and a replay
+// gives the same model.
 #pragma once
 
 #include <cstddef>
@@ -16,8 +16,8 @@ namespace phsic {
 struct EstimatorSpec {
   // None: `auto`, whichever does best on held-back pairs.
   std::optional<EstimatorKind> kind = EstimatorKind::kPhsic;
-  // None: the value of kRidgeGrid that does best on held-back pairs, kDefaultRidge while they are too
-  // few to tell. Only whitened and gaussian-pmi have a ridge.
+  // None: the value of kRidgeGrid that does best on held-back pairs, kDefaultRidge while they are
+  // too few to tell. Only whitened and gaussian-pmi have a ridge.
   std::optional<double> ridge;
   // Directions kept by whitened and gaussian-pmi; by phsic too, if phsic_at_rank. 0: all.
   std::size_t rank = 256;

@@ -1,11 +1,11 @@
 // A weighted sample of the learned pairs that forgets at the stream's own rate.
 //
-// Exponential keys (Efraimidis and Spirakis; Cohen and Kaplan's priority estimators): pair i gets the
-// key log E_i - log w_i, E_i exponential, and the `capacity` smallest keys stay. A weight may be given
-// as any logarithm, so that weights that double every half-life never overflow. Sums over the stream
-// are estimated by weighing a kept pair w / pi, where pi = 1 - exp(-w tau) and tau = exp of the
-// smallest key that did not stay. While nothing was displaced every pi is 1 and the estimates are
-// exact. Not synchronised: one thread at a time.
+// Exponential keys (Efraimidis and Spirakis; Cohen and Kaplan's priority estimators): pair i gets
+// the key log E_i - log w_i, E_i exponential, and the `capacity` smallest keys stay. A weight may
+// be given as any logarithm, so that weights that double every half-life never overflow. Sums over
+// the stream are estimated by weighing a kept pair w / pi, where pi = 1 - exp(-w tau) and tau = exp
+// of the smallest key that did not stay. While nothing was displaced every pi is 1 and the
+// estimates are exact. Not synchronised: one thread at a time.
 #pragma once
 
 #include <cstddef>
@@ -30,9 +30,9 @@ class Reservoir {
   [[nodiscard]] const ItemShape& shape_y() const { return y_.shape(); }
 
   // Offers row i of the items, whose weight is exp(log_weight). `exponential` is a standard
-  // exponential draw. Returns the slot it now has, if it stays; a slot keeps its pair until the pair
-  // is displaced. A weight of zero (log_weight = -infinity) never stays.
-  // REQUIRES: items without fault.
+  // exponential draw. Returns the slot it now has, if it stays; a slot keeps its pair until the
+  // pair is displaced. A weight of zero (log_weight = -infinity) never stays. REQUIRES: items
+  // without fault.
   std::optional<std::size_t> offer(const Items<T>& x, const Items<T>& y, std::size_t i,
                                    std::uint64_t sequence, double log_weight, double exponential);
 
@@ -69,7 +69,7 @@ class Reservoir {
   ItemBlock<T> x_;  // in order of arrival; pairs displaced since the last compaction included
   ItemBlock<T> y_;
   std::vector<Slot> slots_;
-  std::vector<std::size_t> heap_;  // slots, the largest key first
+  std::vector<std::size_t> heap_;                               // slots, the largest key first
   double threshold_ = std::numeric_limits<double>::infinity();  // log tau
 };
 

@@ -23,8 +23,8 @@ struct Forgetting {
   };
   Mode mode = Mode::kNever;
   double span = 0;
-  // A window is a ring of this many buckets; the oldest leaves as a whole when a new one begins, so a
-  // window covers between span - span / buckets and span.
+  // A window is a ring of this many buckets; the oldest leaves as a whole when a new one begins, so
+  // a window covers between span - span / buckets and span.
   std::uint32_t buckets = 8;
 
   bool operator==(const Forgetting&) const = default;

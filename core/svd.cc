@@ -16,8 +16,7 @@ constexpr Eigen::Index kLeastOversampling = 16;
 
 blas::Svd truncated_svd(const Eigen::MatrixXd& a, std::size_t rank, std::uint64_t seed) {
   const Eigen::Index smaller = std::min(a.rows(), a.cols());
-  const auto r = static_cast<Eigen::Index>(
-      std::min(rank, static_cast<std::size_t>(smaller)));
+  const auto r = static_cast<Eigen::Index>(std::min(rank, static_cast<std::size_t>(smaller)));
   const Eigen::Index width = r + std::max(kLeastOversampling, r / 8);
 
   blas::Svd svd;

@@ -1,8 +1,8 @@
 // Scratch memory that is kept between calls, so that the hot path does not allocate.
 //
-// A Workspace belongs to one thread at a time. Buffers are handed out and taken back in stack order;
-// after the first few calls of the same shape no call allocates. Copying a Workspace yields an empty
-// one: scratch is not state.
+// A Workspace belongs to one thread at a time. Buffers are handed out and taken back in stack
+// order; after the first few calls of the same shape no call allocates. Copying a Workspace yields
+// an empty one: scratch is not state.
 #pragma once
 
 #include <cstddef>

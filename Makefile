@@ -1,0 +1,103 @@
+# One command for each thing one does with this tree; `make help` lists them. Every target first
+# installs the Debian packages it lacks, so a fresh Debian 12 needs nothing but make.
+
+PACKAGES := g++ cmake make ninja-build libeigen3-dev libopenblas-serial-dev libboost-dev \
+  libfmt-dev libxxhash-dev catch2 nlohmann-json3-dev libbenchmark-dev
+CLANG_PACKAGES := clang clang-format clang-tidy libclang-rt-14-dev llvm
+
+JOBS ?= $(shell nproc)
+FUZZ_SECONDS ?= 60
+
+SOURCES = $(shell find . -path ./build -prune -o \( -name '*.cc' -o -name '*.h' \) -print | sort)
+FUZZ_UNITS = $(filter ./tests/fuzz/%.cc,$(SOURCES))
+UNITS = $(filter-out $(FUZZ_UNITS),$(filter %.cc,$(SOURCES)))
+
+# $(call install,PACKAGES): calls apt-get only when something is missing, sudo only when needed.
+define install
+@missing=; for package in $(1); do \
+  dpkg-query -W -f='$${db:Status-Status}' $$package 2>/dev/null | grep -q '^installed' || \
+    missing="$$missing $$package"; \
+done; \
+if [ -n "$$missing" ]; then \
+  echo "installing$$missing"; \
+  as_root=; [ "$$(id -u)" = 0 ] || as_root=sudo; \
+  $$as_root env DEBIAN_FRONTEND=noninteractive apt-get update -q && \
+  $$as_root env DEBIAN_FRONTEND=noninteractive apt-get install -q -y --no-install-recommends \
+    $$missing </dev/null; \
+fi
+endef
+
+# $(call build,PRESET)
+define build
+cmake --preset $(1)
+cmake --build --preset $(1) -j $(JOBS)
+endef
+
+.PHONY: help
+help:  ## list the targets (the default)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+.PHONY: packages
+packages:  ## install the Debian packages that building needs
+	$(call install,$(PACKAGES))
+
+.PHONY: clang-packages
+clang-packages: packages
+	$(call install,$(CLANG_PACKAGES))
+
+.PHONY: build
+build: packages  ## build everything, optimised
+	$(call build,release)
+
+.PHONY: run
+run: build  ## learn a stream and score it; PAIRS=20000 sets its length
+	build/release/learn_stream $(if $(PAIRS),--pairs $(PAIRS))
+
+.PHONY: test
+test: build  ## run the tests
+	ctest --preset release -j $(JOBS)
+
+.PHONY: bench
+bench: build  ## run the benchmarks; JSON=FILE writes the results there too
+	build/release/bench/core_bench $(if $(JSON),--json $(JSON))
+
+.PHONY: sanitize
+sanitize: sanitize-address sanitize-thread  ## run the tests under address, undefined and thread sanitizers
+
+.PHONY: sanitize-address
+sanitize-address: packages
+	$(call build,asan)
+	ctest --preset asan -j $(JOBS)
+
+.PHONY: sanitize-thread
+sanitize-thread: packages
+	$(call build,tsan)
+	ctest --preset tsan -j $(JOBS)
+
+.PHONY: fuzz
+fuzz: clang-packages  ## fuzz every parser, FUZZ_SECONDS=60 each
+	$(call build,fuzz)
+	tests/fuzz/run build/fuzz $(FUZZ_SECONDS) $(JOBS)
+
+.PHONY: lint
+lint: lint-format lint-tidy  ## check formatting and style
+
+.PHONY: lint-format
+lint-format: clang-packages
+	clang-format --dry-run -Werror $(SOURCES)
+
+# clang-tidy reads the compile commands; nothing is built for it.
+.PHONY: lint-tidy
+lint-tidy: clang-packages
+	cmake --preset release
+	cmake --preset fuzz
+	printf '%s\n' $(UNITS) | xargs -P $(JOBS) -n 1 clang-tidy --quiet -p build/release
+	printf '%s\n' $(FUZZ_UNITS) | xargs -P $(JOBS) -n 1 clang-tidy --quiet -p build/fuzz
+
+.PHONY: format
+format: clang-packages  ## reformat all sources
+	clang-format -i $(SOURCES)
+
+.PHONY: clean
+clean:  ## remove everything built
+	rm -rf build
