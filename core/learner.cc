@@ -202,8 +202,9 @@ template <class T>
 typename Learner<T>::Bucket& Learner<T>::open_bucket(std::int64_t id) {
   const std::size_t most = config_.forgetting.is_window() ? config_.forgetting.buckets : 1;
   const std::size_t reserved = std::max<std::size_t>(1, config_.reservoir / most);
-  Bucket bucket{id, Moments(x_.map->dim(), y_.map->dim(), config_.parts, config_.forgetting.half_life()),
-                Reservoir<T>(reserved, config_.x.items, config_.y.items)};
+  Bucket bucket{
+      id, Moments(x_.map->dim(), y_.map->dim(), config_.parts, config_.forgetting.half_life()),
+      Reservoir<T>(reserved, config_.x.items, config_.y.items)};
   if (!buckets_.empty()) {
     bucket.moments.move_origin(buckets_.back().moments.origin_x(),
                                buckets_.back().moments.origin_y());

@@ -291,8 +291,8 @@ void Moments::merge(const Moments& other) {
                        m.parts_ == Parts::kAll ? "all" : "cross only", m.half_life_);
   };
   if (shown(other) != shown(*this)) {
-    throw Error(fmt::format("moments cannot be merged: found {}, expected {}", shown(other),
-                            shown(*this)));
+    throw Error(
+        fmt::format("moments cannot be merged: found {}, expected {}", shown(other), shown(*this)));
   }
   Moments right = other;
   const double now = std::max(now_, right.now_);
@@ -426,8 +426,8 @@ Moments Moments::load(Reader& reader) {
   moments.pairs_ = reader.number<std::uint64_t>("moments pairs");
   moments.half_life_ = reader.number<double>("moments half-life");
   if (!(moments.half_life_ > 0)) {
-    reader.refuse("moments half-life", fmt::format("found {}, expected more than 0",
-                                                   moments.half_life_));
+    reader.refuse("moments half-life",
+                  fmt::format("found {}, expected more than 0", moments.half_life_));
   }
   moments.now_ = reader.finite("moments now");
   moments.scale_ = reader.finite("moments scale");

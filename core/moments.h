@@ -37,8 +37,8 @@ class Moments {
  public:
   enum class Parts : std::uint8_t { kAll, kCrossOnly };
 
-  // `half_life` is in the unit of time that advance() is given, be it seconds or pairs; infinite for
-  // sums that never forget.
+  // `half_life` is in the unit of time that advance() is given, be it seconds or pairs; infinite
+  // for sums that never forget.
   Moments(std::size_t dim_x, std::size_t dim_y, Parts parts,
           double half_life = std::numeric_limits<double>::infinity());
 

@@ -2,10 +2,11 @@
 // Unicode code points.
 //
 // For n > 1 a text is read with one boundary mark before and one after it, so that a text of n - 2
-// code points already has a gram and that beginnings match beginnings. A profile lists the grams with their
-// counts divided by the profile's length in feature space, so that the kernel of two texts is a dot
-// product and the kernel of a text with itself is 1. A text too short for a gram has an empty
-// profile: its kernel with every text, itself included, is 0, as for a zero vector under cosine.
+// code points already has a gram and that beginnings match beginnings. A profile lists the grams
+// with their counts divided by the profile's length in feature space, so that the kernel of two
+// texts is a dot product and the kernel of a text with itself is 1. A text too short for a gram has
+// an empty profile: its kernel with every text, itself included, is 0, as for a zero vector under
+// cosine.
 #pragma once
 
 #include <cstdint>

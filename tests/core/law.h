@@ -14,8 +14,8 @@ inline constexpr std::uint64_t kShapes = 50;
 enum class Way { kRight, kWrong };
 
 // `distance(seed, way)` makes a random shape from the seed and returns how far apart the two sides
-// are. The right way must stay within `tolerance` on all shapes, the wrong one must not on nearly all
-// (a random shape may be too small to show the difference).
+// are. The right way must stay within `tolerance` on all shapes, the wrong one must not on nearly
+// all (a random shape may be too small to show the difference).
 template <class Distance>
 void require_law(const std::string& law, double tolerance, const Distance& distance) {
   int rejected = 0;

@@ -37,9 +37,9 @@ using FloatCosine = Subject<float, kDense, "cosine", "cosine">;
 using FloatGaussian = Subject<float, kDense, "gaussian", "gaussian">;
 using FloatSparse = Subject<float, kSparse, "cosine", "cosine">;
 
-#define PHSIC_ALL_SUBJECTS                                                                       \
+#define PHSIC_ALL_SUBJECTS                                                                        \
   DenseLinear, DenseCosine, DenseGaussian, DenseScott, DenseLaplacian, DensePolynomial, DenseSum, \
-      DenseNested, SparseLinear, SparseCosine, SparseGaussian, SparseLaplacian, SparseProduct,   \
+      DenseNested, SparseLinear, SparseCosine, SparseGaussian, SparseLaplacian, SparseProduct,    \
       Texts, TextProduct, FloatLinear, FloatCosine, FloatGaussian, FloatSparse
 
 TEMPLATE_TEST_CASE("Streaming gives what a batch gives", "[law]", PHSIC_ALL_SUBJECTS) {
@@ -50,8 +50,8 @@ TEMPLATE_TEST_CASE("Streaming gives what a batch gives", "[law]", PHSIC_ALL_SUBJ
     scene.feed(learner, scene.stream, weights);
     // Wrong: the batch misses the last pairs, as if an incomplete block were dropped.
     const std::size_t end = scene.stream.size() * (way == Way::kRight ? 10 : 9) / 10;
-    const Covariance batch =
-        scene.batch(learner, part(scene.stream, 0, end), {weights.begin(), weights.begin() + long(end)});
+    const Covariance batch = scene.batch(learner, part(scene.stream, 0, end),
+                                         {weights.begin(), weights.begin() + long(end)});
     return scene.distance(learner, scene.learned(learner), batch);
   });
 }
@@ -148,9 +148,9 @@ TEMPLATE_TEST_CASE("Forgetting weighs a pair by its age", "[law]", PHSIC_ALL_SUB
     Scene<TestType> scene(seed);
     const bool by_seconds = scene.random.below(2) == 0;
     const double span = 5 + 100 * scene.random.uniform();
-    scene.config.forgetting = {by_seconds ? Forgetting::Mode::kHalfLifeSeconds
-                                          : Forgetting::Mode::kHalfLifePairs,
-                               span, 1};
+    scene.config.forgetting = {
+        by_seconds ? Forgetting::Mode::kHalfLifeSeconds : Forgetting::Mode::kHalfLifePairs, span,
+        1};
     const std::size_t n = scene.stream.size();
     // A clock like a real one: far from 0, at an uneven pace.
     std::vector<double> times(n, 1.7e9);
@@ -237,7 +237,8 @@ TEMPLATE_TEST_CASE("Full rank is exact", "[law]", PHSIC_ALL_SUBJECTS) {
     learner.map_y()->map(scene.test.y.view(), y, workspace);
     std::vector<double> exact(scene.test.size());
     std::vector<double> ranked(scene.test.size());
-    Estimator<T>::phsic(covariance, 0, true, 1).score(x.features, y.features, exact.data(), workspace);
+    Estimator<T>::phsic(covariance, 0, true, 1)
+        .score(x.features, y.features, exact.data(), workspace);
     Estimator<T>::phsic(covariance, rank, true, 1)
         .score(x.features, y.features, ranked.data(), workspace);
     return relative_distance(ranked, exact);
@@ -247,34 +248,36 @@ TEMPLATE_TEST_CASE("Full rank is exact", "[law]", PHSIC_ALL_SUBJECTS) {
 TEMPLATE_TEST_CASE("Every kernel, sum and product is positive semidefinite", "[law]",
                    PHSIC_ALL_SUBJECTS) {
   using T = typename TestType::Scalar;
-  require_law("positive semidefinite", sizeof(T) == 4 ? 1e-5 : 1e-12,
-              [](std::uint64_t seed, Way way) {
-    Scene<TestType> scene(seed, 40, 60);
-    const ItemBlock<T>& items = scene.stream.x;
-    const ItemBlock<double> precise = items.template cast<double>();
-    const Kernel kernel = TestType::kernel_x().fitted(
-        precise.view(), std::vector<double>(items.size(), 1), seed);
-    Eigen::Matrix<T, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor> k(items.size(), items.size());
-    Workspace workspace;
-    KernelColumns<T>(kernel, items).evaluate(items.view(), k.data(), workspace);
-    Eigen::MatrixXd gram_matrix = k.template cast<double>();
-    const Eigen::MatrixXd expected = gram(kernel, precise, precise);
-    const double scale = expected.trace();
-    double worst = (gram_matrix - expected).cwiseAbs().maxCoeff() / scale;
-    // Wrong: the largest value lies off the diagonal.
-    if (way == Way::kWrong) {
-      gram_matrix(0, 1) = gram_matrix(1, 0) =
-          1.01 * std::sqrt(gram_matrix(0, 0) * gram_matrix(1, 1));
-    }
-    const Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd> solver(
-        0.5 * (gram_matrix + gram_matrix.transpose()), Eigen::EigenvaluesOnly);
-    worst = std::max(worst, -solver.eigenvalues().minCoeff() / scale);
-    for (std::size_t i = 0; i < items.size(); ++i) {
-      const double self = self_kernel(kernel, items.view(), i);
-      worst = std::max(worst, std::abs(self - expected(Eigen::Index(i), Eigen::Index(i))) / scale);
-    }
-    return worst;
-  });
+  require_law(
+      "positive semidefinite", sizeof(T) == 4 ? 1e-5 : 1e-12, [](std::uint64_t seed, Way way) {
+        Scene<TestType> scene(seed, 40, 60);
+        const ItemBlock<T>& items = scene.stream.x;
+        const ItemBlock<double> precise = items.template cast<double>();
+        const Kernel kernel =
+            TestType::kernel_x().fitted(precise.view(), std::vector<double>(items.size(), 1), seed);
+        Eigen::Matrix<T, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor> k(items.size(),
+                                                                            items.size());
+        Workspace workspace;
+        KernelColumns<T>(kernel, items).evaluate(items.view(), k.data(), workspace);
+        Eigen::MatrixXd gram_matrix = k.template cast<double>();
+        const Eigen::MatrixXd expected = gram(kernel, precise, precise);
+        const double scale = expected.trace();
+        double worst = (gram_matrix - expected).cwiseAbs().maxCoeff() / scale;
+        // Wrong: the largest value lies off the diagonal.
+        if (way == Way::kWrong) {
+          gram_matrix(0, 1) = gram_matrix(1, 0) =
+              1.01 * std::sqrt(gram_matrix(0, 0) * gram_matrix(1, 1));
+        }
+        const Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd> solver(
+            0.5 * (gram_matrix + gram_matrix.transpose()), Eigen::EigenvaluesOnly);
+        worst = std::max(worst, -solver.eigenvalues().minCoeff() / scale);
+        for (std::size_t i = 0; i < items.size(); ++i) {
+          const double self = self_kernel(kernel, items.view(), i);
+          worst =
+              std::max(worst, std::abs(self - expected(Eigen::Index(i), Eigen::Index(i))) / scale);
+        }
+        return worst;
+      });
 }
 
 }  // namespace

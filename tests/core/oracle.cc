@@ -122,7 +122,8 @@ std::vector<double> data_space_phsic(const Kernel& kernel_x, const Kernel& kerne
                                      const std::vector<double>& weights,
                                      const ItemBlock<double>& test_x,
                                      const ItemBlock<double>& test_y) {
-  Eigen::VectorXd w = Eigen::Map<const Eigen::VectorXd>(weights.data(), Eigen::Index(weights.size()));
+  Eigen::VectorXd w =
+      Eigen::Map<const Eigen::VectorXd>(weights.data(), Eigen::Index(weights.size()));
   w /= w.sum();
   const auto centred = [&](const Kernel& kernel, const ItemBlock<double>& train,
                            const ItemBlock<double>& test) -> Eigen::MatrixXd {

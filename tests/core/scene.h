@@ -140,11 +140,10 @@ struct Scene {
                                                         const Stream<T>& pairs) const {
     const auto rank = std::size_t(std::min(covariance.xy.rows(), covariance.xy.cols()));
     const CanonicalBasis basis = canonical_basis(covariance, 0.1, rank, 1);
-    const Estimator<T> estimators[] = {Estimator<T>::phsic(covariance, 0, true, 1),
-                                       Estimator<T>::phsic(covariance, rank, true, 1),
-                                       Estimator<T>::phsic(covariance, 0, false, 1),
-                                       Estimator<T>::whitened(covariance, basis),
-                                       Estimator<T>::gaussian_pmi(covariance, basis)};
+    const Estimator<T> estimators[] = {
+        Estimator<T>::phsic(covariance, 0, true, 1), Estimator<T>::phsic(covariance, rank, true, 1),
+        Estimator<T>::phsic(covariance, 0, false, 1), Estimator<T>::whitened(covariance, basis),
+        Estimator<T>::gaussian_pmi(covariance, basis)};
     FeatureBlock<T> x;
     FeatureBlock<T> y;
     Workspace workspace;

@@ -133,11 +133,11 @@ ItemBlock<T> densified(const ItemBlock<T>& items) {
   return dense;
 }
 
-#define PHSIC_INSTANTIATE(T)                                              \
-  template Stream<T> make_stream(const StreamShape&, std::uint64_t);      \
-  template ItemBlock<T> block_of_row(const std::vector<T>&);              \
-  template Stream<T> part(const Stream<T>&, std::size_t, std::size_t);    \
-  template Stream<T> shuffled(const Stream<T>&, std::uint64_t);           \
+#define PHSIC_INSTANTIATE(T)                                           \
+  template Stream<T> make_stream(const StreamShape&, std::uint64_t);   \
+  template ItemBlock<T> block_of_row(const std::vector<T>&);           \
+  template Stream<T> part(const Stream<T>&, std::size_t, std::size_t); \
+  template Stream<T> shuffled(const Stream<T>&, std::uint64_t);        \
   template ItemBlock<T> densified(const ItemBlock<T>&);
 PHSIC_INSTANTIATE(float)
 PHSIC_INSTANTIATE(double)
