@@ -11,7 +11,7 @@ constexpr double kFewestPairs = 6;
 
 std::optional<double> gamma_p_value(const Covariance& covariance, double hsic) {
   const double n = covariance.effective_pairs;
-  if (!covariance.has_both() || n < kFewestPairs) return std::nullopt;
+  if (!covariance.has_variance() || n < kFewestPairs) return std::nullopt;
   const double trace_x = covariance.xx.trace();
   const double trace_y = covariance.yy.trace();
   const double mean = trace_x * trace_y / (n - 1);
@@ -43,9 +43,8 @@ std::optional<double> load_optional(Reader& reader, const char* field) {
 Dependence measure_dependence(const Covariance& covariance) {
   Dependence dependence;
   dependence.hsic = covariance.xy.squaredNorm();
-  if (covariance.has_both()) {
-    const double product = covariance.xx.norm() * covariance.yy.norm();
-    if (product > 0) dependence.cka = dependence.hsic / product;
+  if (covariance.has_variance()) {
+    dependence.cka = dependence.hsic / (covariance.xx.norm() * covariance.yy.norm());
   }
   dependence.p_value = gamma_p_value(covariance, dependence.hsic);
   return dependence;

@@ -16,11 +16,10 @@ namespace {
 // Batches are scored in chunks of this many rows, so that scratch does not grow with the batch.
 constexpr std::size_t kChunk = 256;
 
-// L of c + ridge tr(c)/d I; empty when there is no variance.
+// L of c + ridge tr(c)/d I; empty if there is none. REQUIRES: a positive trace.
 Eigen::MatrixXd ridge_factor(const Eigen::MatrixXd& c, double ridge) {
   const auto d = static_cast<double>(c.rows());
   const double average = c.trace() / d;
-  if (!(average > 0)) return {};
   // Rounding may leave an eigenvalue slightly below zero, which a small ridge does not lift: raise
   // the ridge until the matrix is positive definite.
   for (double lift = ridge; lift < 1e3; lift = std::max(lift * 10, 1e-12)) {
@@ -49,6 +48,7 @@ CanonicalBasis canonical_basis(const Covariance& covariance, double ridge, std::
   if (!covariance.has_both()) {
     throw Error("found cross-covariances only, expected the covariances of both sides as well");
   }
+  if (!covariance.has_variance()) return basis;
   const Eigen::MatrixXd factor_x = ridge_factor(covariance.xx, ridge);
   const Eigen::MatrixXd factor_y = ridge_factor(covariance.yy, ridge);
   if (factor_x.size() == 0 || factor_y.size() == 0) return basis;

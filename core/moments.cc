@@ -162,6 +162,8 @@ void Moments::add(const Items<T>& x, const Items<T>& y, const double* weights,
     squared_weight_ += weight * weight;
   }
   pairs_ += rows;
+  // A block's sum rounds like a random walk of its 256 products.
+  rounding_ = std::max(rounding_, 16.0 * std::numeric_limits<T>::epsilon());
   add_cross(side_x, side_y, workspace);
   if (parts_ == Parts::kAll) {
     add_self(side_x, xx_, workspace);
@@ -313,6 +315,7 @@ void Moments::merge(const Moments& other) {
   weight_ += factor * right.weight_;
   squared_weight_ += factor * factor * right.squared_weight_;
   pairs_ += right.pairs_;
+  rounding_ = std::max(rounding_, right.rounding_);
 }
 
 void Moments::transform(const Eigen::MatrixXd& a, const Eigen::MatrixXd& b) {
@@ -387,6 +390,8 @@ Covariance Moments::covariance() const {
   const double inverse = weight_ > 0 ? 1 / weight_ : 0;
   const Eigen::VectorXd step_x = inverse * as_vector(sum_x_);
   const Eigen::VectorXd step_y = inverse * as_vector(sum_y_);
+  c.noise_x = rounding_ * step_x.squaredNorm();
+  c.noise_y = rounding_ * step_y.squaredNorm();
   c.mean_x = as_vector(origin_x_) + step_x;
   c.mean_y = as_vector(origin_y_) + step_y;
   c.xy = inverse * as_matrix(xy_, dim_x_, dim_y_) - step_x * step_y.transpose();
@@ -408,7 +413,7 @@ void Moments::save(Writer& writer) const {
   writer.number<std::uint64_t>(dim_y_);
   writer.number(parts_);
   writer.number(pairs_);
-  for (const double value : {half_life_, now_, scale_, weight_, squared_weight_}) {
+  for (const double value : {half_life_, now_, scale_, weight_, squared_weight_, rounding_}) {
     writer.number(value);
   }
   for (const auto* values : {&origin_x_, &origin_y_, &sum_x_, &sum_y_, &xy_, &xx_, &yy_}) {
@@ -433,6 +438,7 @@ Moments Moments::load(Reader& reader) {
   moments.scale_ = reader.finite("moments scale");
   moments.weight_ = reader.finite("moments weight");
   moments.squared_weight_ = reader.finite("moments squared weight");
+  moments.rounding_ = reader.finite("moments rounding");
   if (!(moments.scale_ > 0) || moments.weight_ < 0 || moments.squared_weight_ < 0) {
     reader.refuse("moments weights", "found negative ones, expected 0 or more");
   }

@@ -30,7 +30,14 @@ struct Covariance {
   Eigen::MatrixXd xx;          // C_xx; empty when cross only
   Eigen::MatrixXd yy;          // C_yy; empty when cross only
 
+  double noise_x = 0;  // a trace of C_xx up to this is rounding, not variance
+  double noise_y = 0;
+
   [[nodiscard]] bool has_both() const { return xx.size() > 0 && yy.size() > 0; }
+  // Do both sides vary at all?
+  [[nodiscard]] bool has_variance() const {
+    return has_both() && xx.trace() > noise_x && yy.trace() > noise_y;
+  }
 };
 
 class Moments {
@@ -109,6 +116,7 @@ class Moments {
   double scale_ = 1;
   double weight_ = 0;
   double squared_weight_ = 0;
+  double rounding_ = 0;  // relative error of the coarsest features added
   std::vector<double> origin_x_;
   std::vector<double> origin_y_;
   std::vector<double> sum_x_;

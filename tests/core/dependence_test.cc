@@ -1,0 +1,107 @@
+#include "core/dependence.h"
+
+#include <catch2/catch.hpp>
+#include <cmath>
+#include <numeric>
+
+#include "core/random.h"
+#include "tests/core/oracle.h"
+
+namespace phsic::test {
+namespace {
+
+Eigen::MatrixXd random_matrix(Eigen::Index rows, Eigen::Index cols, Random& random) {
+  Eigen::MatrixXd m(rows, cols);
+  for (Eigen::Index i = 0; i < m.size(); ++i) m.data()[i] = random.normal();
+  return m;
+}
+
+double hsic_of(const Eigen::MatrixXd& x, const Eigen::MatrixXd& y) {
+  return two_pass_covariance(x, y, std::vector<double>(std::size_t(x.rows()), 1)).xy.squaredNorm();
+}
+
+Eigen::MatrixXd permuted(const Eigen::MatrixXd& y, Random& random) {
+  std::vector<Eigen::Index> order(std::size_t(y.rows()));
+  std::iota(order.begin(), order.end(), 0);
+  for (std::size_t i = order.size(); i > 1; --i) std::swap(order[i - 1], order[random.below(i)]);
+  Eigen::MatrixXd result(y.rows(), y.cols());
+  for (Eigen::Index i = 0; i < y.rows(); ++i) result.row(i) = y.row(order[std::size_t(i)]);
+  return result;
+}
+
+TEST_CASE("p-values agree with permutation tests within sampling error", "[oracle]") {
+  constexpr int kPermutations = 2000;
+  for (std::uint64_t seed = 1; seed <= 12; ++seed) {
+    CAPTURE(seed);
+    Random random(seed);
+    const auto n = Eigen::Index(30 + random.below(150));
+    const Eigen::MatrixXd x = random_matrix(n, Eigen::Index(3 + random.below(12)), random);
+    // From independent to clearly dependent.
+    Eigen::MatrixXd y = random_matrix(n, Eigen::Index(3 + random.below(12)), random);
+    y.col(0) += 0.08 * double(seed % 4) * x.col(0);
+    const Covariance c = two_pass_covariance(x, y, std::vector<double>(std::size_t(n), 1));
+    const auto dependence = measure_dependence(c);
+    REQUIRE(dependence.p_value);
+    int as_large = 0;
+    for (int i = 0; i < kPermutations; ++i) {
+      if (hsic_of(x, permuted(y, random)) >= dependence.hsic) ++as_large;
+    }
+    const double expected = double(as_large + 1) / (kPermutations + 1);
+    // Four standard errors of the permutation test, and the approximation's own few per cent.
+    const double error = 4 * std::sqrt(expected * (1 - expected) / kPermutations) + 0.03;
+    CHECK(std::abs(*dependence.p_value - expected) < error);
+  }
+}
+
+TEST_CASE("p-values of independent streams are uniform") {
+  int low = 0;
+  int high = 0;
+  constexpr int kRuns = 600;
+  for (std::uint64_t seed = 1; seed <= kRuns; ++seed) {
+    Random random(seed + 1000);
+    const Eigen::MatrixXd x = random_matrix(40, 8, random);
+    const Eigen::MatrixXd y = random_matrix(40, 6, random);
+    const auto p =
+        measure_dependence(two_pass_covariance(x, y, std::vector<double>(40, 1))).p_value;
+    if (*p < 0.05) ++low;
+    if (*p > 0.5) ++high;
+  }
+  CHECK(low == Approx(0.05 * kRuns).margin(4 * std::sqrt(0.05 * 0.95 * kRuns)));
+  CHECK(high == Approx(0.5 * kRuns).margin(4 * std::sqrt(0.25 * kRuns)));
+}
+
+TEST_CASE("CKA is 1 for the same features, 0 for none, and below 1 else") {
+  Random random(3);
+  const Eigen::MatrixXd x = random_matrix(200, 5, random);
+  const std::vector<double> weights(200, 1);
+  CHECK(*measure_dependence(two_pass_covariance(x, x, weights)).cka == Approx(1));
+  CHECK(*measure_dependence(two_pass_covariance(x, 3 * x, weights)).cka == Approx(1));
+  const auto apart =
+      measure_dependence(two_pass_covariance(x, random_matrix(200, 5, random), weights));
+  CHECK(*apart.cka < 0.1);
+  CHECK(*measure_dependence(two_pass_covariance(x, x, weights)).p_value < 1e-12);
+}
+
+TEST_CASE("What cannot be told is left out") {
+  Random random(4);
+  const Eigen::MatrixXd x = random_matrix(5, 2, random);
+  // Five pairs are too few for a p-value.
+  const auto few = measure_dependence(two_pass_covariance(x, x, std::vector<double>(5, 1)));
+  CHECK_FALSE(few.p_value);
+  CHECK(few.cka);
+  // Without variance there is neither.
+  const auto constant = measure_dependence(two_pass_covariance(
+      Eigen::MatrixXd::Ones(20, 2), Eigen::MatrixXd::Ones(20, 2), std::vector<double>(20, 1)));
+  CHECK(constant.hsic == 0);
+  CHECK_FALSE(constant.cka);
+  CHECK_FALSE(constant.p_value);
+  // Cross-covariances alone know HSIC only.
+  Covariance cross = two_pass_covariance(x, x, std::vector<double>(5, 1));
+  cross.xx.resize(0, 0);
+  cross.yy.resize(0, 0);
+  CHECK(measure_dependence(cross).hsic == Approx(few.hsic));
+  CHECK_FALSE(measure_dependence(cross).cka);
+}
+
+}  // namespace
+}  // namespace phsic::test

@@ -1,0 +1,224 @@
+#include "core/learner.h"
+
+#include <catch2/catch.hpp>
+#include <cmath>
+#include <thread>
+
+#include "core/refresh.h"
+#include "tests/core/law.h"
+#include "tests/core/scene.h"
+
+namespace phsic::test {
+namespace {
+
+using Cosine = Subject<float, ItemKind::kDense, "cosine", "cosine">;
+using Gaussian = Subject<float, ItemKind::kDense, "gaussian", "gaussian">;
+using Sparse = Subject<float, ItemKind::kSparse, "cosine", "cosine">;
+using Texts = Subject<float, ItemKind::kText, "spectrum:n=2", "spectrum:n=2">;
+
+TEMPLATE_TEST_CASE("How pairs are batched does not change a bit of the state", "[law]", Cosine,
+                   Gaussian, Sparse, Texts) {
+  using T = typename TestType::Scalar;
+  require_law("batching does not matter", 0, [](std::uint64_t seed, Way way) {
+    Scene<TestType> scene(seed, 200, 900);
+    scene.config.reservoir = 100;  // the first pivots are chosen on the way
+    if (seed % 3 == 0) scene.config.forgetting = {Forgetting::Mode::kHalfLifeSeconds, 90, 1};
+    if (seed % 3 == 1) scene.config.forgetting = {Forgetting::Mode::kWindowSeconds, 300, 3};
+    std::vector<double> times(scene.stream.size());
+    for (std::size_t i = 0; i < times.size(); ++i) times[i] = 1000 + double(i) * 0.7;
+    Learner<T> one_by_one(scene.config);
+    Learner<T> at_random(scene.config);
+    for (std::size_t i = 0; i < scene.stream.size(); ++i) {
+      one_by_one.learn(slice(scene.stream.x.view(), i, 1), slice(scene.stream.y.view(), i, 1),
+                       nullptr, &times[i], nullptr);
+    }
+    // Wrong: one arrival time differs.
+    if (way == Way::kWrong) times.back() += 1;
+    scene.feed(at_random, scene.stream, {}, times);
+    return serialise(one_by_one) == serialise(at_random) ? 0.0 : 1.0;
+  });
+}
+
+TEST_CASE("A replay with the same refreshes gives the same bits") {
+  const auto run = [] {
+    Scene<Gaussian> scene(11, 3000, 3000);
+    Learner<float> learner(scene.config);
+    EstimatorSpec spec;
+    spec.kind = std::nullopt;
+    std::string last;
+    for (std::size_t first = 0; first < 3000; first += 500) {
+      learner.learn(slice(scene.stream.x.view(), first, 500),
+                    slice(scene.stream.y.view(), first, 500), nullptr, nullptr, nullptr);
+      const auto refreshed = refresh(learner, spec, Learner<float>::Extent::kWithoutHeldBack);
+      if (refreshed.pivots) learner.adopt(*refreshed.pivots);
+      last = serialise(*refreshed.model);
+    }
+    return serialise(learner) + last;
+  };
+  CHECK(run() == run());
+}
+
+TEST_CASE("A pivot change may be adopted later than it was chosen") {
+  Scene<Gaussian> scene(12, 2000, 2000);
+  Learner<float> learner(scene.config);
+  scene.feed(learner, part(scene.stream, 0, 1000));
+  const auto refreshed = refresh(learner, {}, Learner<float>::Extent::kAll);
+  REQUIRE(refreshed.pivots);
+  scene.feed(learner, part(scene.stream, 1000, 2000));
+  learner.adopt(*refreshed.pivots);
+  CHECK(learner.epoch() == 1);
+  CHECK(learner.moments(Learner<float>::Extent::kAll).pairs() == 2000);
+}
+
+TEST_CASE("The newest pairs are held back, as the design has it") {
+  StreamConfig config;
+  config.x = {{ItemKind::kDense, 2}, Kernel::linear(), 0};
+  config.y = config.x;
+  const auto held = [&](std::size_t pairs, Forgetting forgetting, double seconds_apart) {
+    config.forgetting = forgetting;
+    Learner<double> learner(config);
+    const auto stream = make_stream<double>({.dim_x = 2, .dim_y = 2, .pairs = pairs}, 1);
+    std::vector<double> times(pairs);
+    for (std::size_t i = 0; i < pairs; ++i) times[i] = double(i) * seconds_apart;
+    learner.learn(stream.x.view(), stream.y.view(), nullptr, times.data(), nullptr);
+    const auto without = learner.moments(Learner<double>::Extent::kWithoutHeldBack);
+    CHECK(without.pairs() + learner.held_back() == pairs);
+    CHECK(learner.moments(Learner<double>::Extent::kAll).pairs() == pairs);
+    return learner.held_back();
+  };
+  using Mode = Forgetting::Mode;
+  CHECK(held(100, {}, 1) == 20);
+  CHECK(held(10000, {}, 1) == 1024);
+  CHECK(held(10000, {Mode::kHalfLifePairs, 400, 1}, 1) == 100);
+  CHECK(held(5000, {Mode::kHalfLifeSeconds, 400, 1}, 0.5) == 201);
+}
+
+TEST_CASE("A window of seconds forgets by the clock") {
+  Scene<Cosine> scene(13, 2048, 2048);
+  scene.config.held_back = 0;
+  scene.config.forgetting = {Forgetting::Mode::kWindowSeconds, 400, 4};
+  auto learner = scene.learner();
+  // Half a second apart: a block of 256 lasts 128 s, a bucket is 100 s.
+  std::vector<double> times(2048);
+  for (std::size_t i = 0; i < times.size(); ++i) times[i] = 5e8 + 0.5 * double(i);
+  scene.feed(learner, scene.stream, {}, times);
+  // A block belongs to the bucket of its last pair.
+  const auto bucket = [&](std::size_t block) { return std::floor(times[block * 256 + 255] / 100); };
+  std::size_t first = 0;
+  while (bucket(first) <= bucket(7) - 4) ++first;
+  CHECK(first > 2);
+  const std::size_t kept = 2048 - first * 256;
+  const Covariance expected =
+      scene.batch(learner, part(scene.stream, first * 256, 2048), std::vector<double>(kept, 1));
+  const Covariance found = scene.learned(learner);
+  CHECK(found.weight == Approx(double(kept)));
+  CHECK((found.xy - expected.xy).norm() < 1e-5 * expected.xy.norm());
+}
+
+TEST_CASE("Times that run backwards count as the latest") {
+  StreamConfig config;
+  config.x = {{ItemKind::kDense, 2}, Kernel::linear(), 0};
+  config.y = config.x;
+  config.forgetting = {Forgetting::Mode::kHalfLifeSeconds, 10, 1};
+  const auto stream = make_stream<double>({.dim_x = 2, .dim_y = 2, .pairs = 600}, 2);
+  std::vector<double> jumping(600, 100);
+  std::vector<double> steady(600, 100);
+  for (std::size_t i = 300; i < 600; ++i) jumping[i] = 50;
+  Learner<double> a(config);
+  Learner<double> b(config);
+  a.learn(stream.x.view(), stream.y.view(), nullptr, jumping.data(), nullptr);
+  b.learn(stream.x.view(), stream.y.view(), nullptr, steady.data(), nullptr);
+  CHECK(serialise(a) == serialise(b));
+}
+
+TEST_CASE("A pause of a thousand half-lives forgets all and goes on") {
+  StreamConfig config;
+  config.x = {{ItemKind::kDense, 2}, Kernel::linear(), 0};
+  config.y = config.x;
+  config.held_back = 0;
+  config.forgetting = {Forgetting::Mode::kHalfLifeSeconds, 1, 1};
+  const auto stream = make_stream<double>({.dim_x = 2, .dim_y = 2, .pairs = 1024}, 3);
+  std::vector<double> times(1024, 0);
+  for (std::size_t i = 512; i < 1024; ++i) times[i] = 1e6;
+  Learner<double> learner(config);
+  learner.learn(stream.x.view(), stream.y.view(), nullptr, times.data(), nullptr);
+  const Covariance c = learner.moments(Learner<double>::Extent::kAll).covariance();
+  CHECK(c.weight == Approx(512));
+  CHECK(c.xy.allFinite());
+}
+
+TEMPLATE_TEST_CASE("Memory does not grow with the stream", "", Cosine, Gaussian, Sparse) {
+  Scene<TestType> scene(14, 2560, 2560);  // whole blocks
+  scene.config.reservoir = 200;
+  scene.config.held_back = 100;
+  Learner<float> learner(scene.config);
+  scene.feed(learner, scene.stream);
+  const std::size_t early = serialise(learner).size();
+  for (int i = 0; i < 10; ++i) scene.feed(learner, scene.stream);
+  const std::size_t late = serialise(learner).size();
+  CHECK(double(late) < 1.02 * double(early));
+}
+
+TEST_CASE("A stable stream keeps its pivots") {
+  Scene<Gaussian> scene(15, 3000, 3000);
+  scene.config.x.pivots = scene.config.y.pivots = 30;
+  Learner<float> learner(scene.config);
+  for (std::size_t first = 0; first < 3000; first += 300) {
+    scene.feed(learner, part(scene.stream, first, first + 300));
+    const auto refreshed = refresh(learner, {}, Learner<float>::Extent::kAll);
+    if (refreshed.pivots) learner.adopt(*refreshed.pivots);
+  }
+  CHECK(learner.epoch() <= 2);
+  CHECK(learner.unexplained_x() < 0.2);
+}
+
+TEST_CASE("Merging carries other pivots over to ours") {
+  Scene<Gaussian> scene(16, 1500, 1500);
+  scene.config.x.pivots = scene.config.y.pivots = 25;
+  Learner<float> left(scene.config);
+  StreamConfig other = scene.config;
+  other.seed = 99;
+  Learner<float> right(other);
+  scene.feed(left, part(scene.stream, 0, 700));
+  scene.feed(right, part(scene.stream, 700, 1500));
+  left.adopt(*left.propose_pivots());
+  // Both fit their own bandwidth and choose their own pivots.
+  right.adopt(*right.propose_pivots());
+  left.merge(right);
+  CHECK(left.accepted() == 1500);
+  Learner<float> whole(scene.config);
+  whole.adopt({left.map_x(), left.map_y(), 0, 0});
+  scene.feed(whole, scene.stream);
+  CHECK(scene.distance(whole, scene.learned(left), scene.learned(whole)) < 1e-2);
+}
+
+TEST_CASE("Any number of threads score with one model") {
+  Scene<Gaussian> scene(17, 1000, 1000);
+  Learner<float> learner(scene.config);
+  scene.feed(learner, scene.stream);
+  EstimatorSpec spec;
+  spec.kind = EstimatorKind::kGaussianPmi;
+  const std::shared_ptr<const Model<float>> model =
+      refresh(learner, spec, Learner<float>::Extent::kAll).model;
+  const auto score_all = [&](std::vector<double>& scores) {
+    ScoreScratch<float> scratch;
+    scores.resize(1000);
+    for (int i = 0; i < 5; ++i) {
+      model->score(scene.stream.x.view(), scene.stream.y.view(), scores.data(), nullptr, scratch);
+    }
+  };
+  std::vector<std::vector<double>> results(4);
+  std::vector<std::thread> threads;
+  // One thread goes on learning and refreshing its own copy meanwhile.
+  threads.emplace_back([copy = learner, spec, &scene]() mutable {
+    copy.learn(scene.stream.x.view(), scene.stream.y.view(), nullptr, nullptr, nullptr);
+    const auto refreshed = refresh(copy, spec, Learner<float>::Extent::kAll);
+    if (refreshed.pivots) copy.adopt(*refreshed.pivots);
+  });
+  for (auto& result : results) threads.emplace_back([&] { score_all(result); });
+  for (std::thread& thread : threads) thread.join();
+  for (const auto& result : results) CHECK(result == results.front());
+}
+
+}  // namespace
+}  // namespace phsic::test
