@@ -67,6 +67,7 @@ void CountPmi::Table::merge(const Table& other, double factor, std::size_t capac
 
 void CountPmi::Table::multiply(double factor) {
   for (auto& [key, count] : counts_) count *= factor;
+  std::erase_if(counts_, [](const auto& entry) { return entry.second <= 0; });
   error_ *= factor;
 }
 
@@ -96,9 +97,10 @@ double CountPmi::score(std::string_view x, std::string_view y) const {
   if (count_x == 0 || count_y == 0) return 0;
   // Counts and total carry the same lazy factor, which cancels; the prior is in true pairs.
   const double prior = prior_ / scale_;
-  const double independent = (count_x / total_) * (count_y / total_);
   const double joint = xy_.count(key_of(key_x, key_y));
-  return std::log((joint + prior * independent) / ((total_ + prior) * independent));
+  // c(x,y) / p(x) p(y), factor by factor: p(x) p(y) alone may underflow to 0.
+  const double ratio = joint / count_x * total_ / count_y * total_;
+  return std::log((ratio + prior) / (total_ + prior));
 }
 
 void CountPmi::decay(double factor) {
