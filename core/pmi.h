@@ -66,7 +66,7 @@ class CountPmi {
     [[nodiscard]] std::size_t size() const { return counts_.size(); }
     [[nodiscard]] double error() const { return error_; }
     void save(Writer& writer) const;
-    [[nodiscard]] static Table load(Reader& reader, std::size_t capacity);
+    [[nodiscard]] static Table load(Reader& reader, std::size_t capacity, double total);
 
    private:
     void shrink(std::size_t capacity);
