@@ -52,7 +52,7 @@ template <class T>
 Fault Learner<T>::accept(const Items<T>& x, const Items<T>& y, std::size_t i, double weight,
                          double time) {
   if (!(weight >= 0 && weight <= kMaxWeight)) return Fault::kBadWeight;
-  if (!std::isfinite(time)) return Fault::kBadTime;
+  if (!(std::abs(time) <= kMaxTime)) return Fault::kBadTime;
   // Unbounded kernels may overflow where the item itself does not.
   const auto overflows = [i](const SideConfig& side, const Items<T>& items) {
     return side.uses_pivots() && !side.kernel.is_bounded() &&
@@ -572,6 +572,8 @@ void Learner<T>::require_consistent(const Reader& reader) const {
   check(std::is_sorted(times_.begin(), times_.end()) &&
             (times_.empty() || times_.back() <= latest_time_),
         "recent times", "found them out of order");
+  check(std::abs(latest_time_) <= kMaxTime && (times_.empty() || times_.front() >= -kMaxTime),
+        "recent times", "found one out of range, expected -1e15 to 1e15");
   check(std::all_of(weights_.begin(), weights_.end(),
                     [](double w) { return w >= 0 && w <= kMaxWeight; }),
         "recent weights", "found one out of range, expected 0 to 1e6");
