@@ -326,8 +326,14 @@ std::optional<PivotChange<T>> Learner<T>::propose_pivots() const {
   auto candidates = sample();
   candidates.x.append_all(x_.recent);
   candidates.y.append_all(y_.recent);
-  // Recent pairs are younger than the moments: weigh them as of the same time.
-  const double now = buckets_.empty() ? arrival(times_.size() - 1) : buckets_.back().moments.now();
+  // Weigh all as of the newest: after a long silence, the recent pairs as of the moments' time
+  // would weigh infinitely much.
+  double now = buckets_.empty() ? arrival(times_.size() - 1) : buckets_.back().moments.now();
+  if (!times_.empty()) {
+    const double silence = std::max(fading(times_.size() - 1, now), 0.0);
+    for (double& weight : candidates.weights) weight *= std::exp2(-silence);
+    now = std::max(now, arrival(times_.size() - 1));
+  }
   for (std::size_t i = 0; i < times_.size(); ++i) {
     candidates.weights.push_back(weights_[i] * std::exp2(fading(i, now)));
   }
@@ -569,6 +575,8 @@ void Learner<T>::require_consistent(const Reader& reader) const {
   check(x_.recent.size() == y_.recent.size(), "recent pairs", "found unequal numbers of x and y");
   check(sequence_ >= times_.size() && accepted_ >= sequence_, "accepted pairs",
         "found fewer than there are recent ones");
+  check(accepted_ == 0 || !times_.empty() || !buckets_.empty(), "accepted pairs",
+        "found some, expected none where nothing is kept of them");
   check(std::is_sorted(times_.begin(), times_.end()) &&
             (times_.empty() || times_.back() <= latest_time_),
         "recent times", "found them out of order");
