@@ -22,6 +22,8 @@ constexpr double kBandwidthChange = 2;
 // At most this share of the stream, and of its memory, is held back.
 constexpr double kHeldBackShare = 0.2;
 constexpr double kHeldBackMemory = 0.25;
+// No stream weighs more: 2^64 pairs of kMaxWeight.
+constexpr double kMostWeight = 2e25;
 
 }  // namespace
 
@@ -160,6 +162,13 @@ double Learner<T>::bucket_span() const {
   return std::max(1.0, std::ceil(span / kBlockPairs)) * kBlockPairs;
 }
 
+// A bucket's share of the reservoir.
+template <class T>
+std::size_t Learner<T>::bucket_capacity() const {
+  const std::size_t most = config_.forgetting.is_window() ? config_.forgetting.buckets : 1;
+  return std::max<std::size_t>(1, config_.reservoir / most);
+}
+
 // The bucket of the `count` oldest recent pairs.
 template <class T>
 std::int64_t Learner<T>::bucket_of_block(std::size_t count) const {
@@ -201,10 +210,9 @@ void Learner<T>::flush(std::size_t count) {
 template <class T>
 typename Learner<T>::Bucket& Learner<T>::open_bucket(std::int64_t id) {
   const std::size_t most = config_.forgetting.is_window() ? config_.forgetting.buckets : 1;
-  const std::size_t reserved = std::max<std::size_t>(1, config_.reservoir / most);
   Bucket bucket{
       id, Moments(x_.map->dim(), y_.map->dim(), config_.parts, config_.forgetting.half_life()),
-      Reservoir<T>(reserved, config_.x.items, config_.y.items)};
+      Reservoir<T>(bucket_capacity(), config_.x.items, config_.y.items)};
   if (!buckets_.empty()) {
     bucket.moments.move_origin(buckets_.back().moments.origin_x(),
                                buckets_.back().moments.origin_y());
@@ -595,6 +603,13 @@ void Learner<T>::require_consistent(const Reader& reader) const {
     check(bucket.reservoir.shape_x() == config_.x.items &&
               bucket.reservoir.shape_y() == config_.y.items,
           "reservoir", "found other item shapes than the stream's");
+    check(bucket.reservoir.capacity() == bucket_capacity(), "reservoir",
+          "found another capacity, expected the stream's share");
+    check(bucket.moments.half_life() == config_.forgetting.half_life(), "moments",
+          "found another half-life, expected the stream's");
+    const auto weights = bucket.reservoir.sample_weights(log_fading(bucket.moments.now()));
+    check(std::all_of(weights.begin(), weights.end(), [](double w) { return w <= kMostWeight; }),
+          "reservoir", "found a pair that weighs more than any stream");
   }
 }
 
