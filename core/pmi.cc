@@ -29,8 +29,8 @@ CountPmi::CountPmi(std::size_t capacity, double prior) : capacity_(capacity), pr
   if (capacity < 1 || capacity > kMostCounts) {
     throw Error(fmt::format("pmi capacity: found {}, expected 1 to {}", capacity, kMostCounts));
   }
-  if (!std::isfinite(prior) || prior < 0) {
-    throw Error(fmt::format("pmi prior: found {}, expected 0 or more", prior));
+  if (!(prior >= 0 && prior <= kMostWeight)) {
+    throw Error(fmt::format("pmi prior: found {}, expected 0 to {}", prior, kMostWeight));
   }
 }
 
