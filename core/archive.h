@@ -140,6 +140,12 @@ class Reader {
 
   // The same, all finite.
   template <class S>
+  [[nodiscard]] std::vector<S> finite_array(const char* field) {
+    std::vector<S> values = array<S>(field);
+    require_finite(field, values);
+    return values;
+  }
+  template <class S>
   [[nodiscard]] std::vector<S> finite_array(const char* field, std::size_t expected) {
     std::vector<S> values = array<S>(field, expected);
     require_finite(field, values);

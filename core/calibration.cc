@@ -75,8 +75,15 @@ void Calibration::save(Writer& writer) const {
 }
 
 Calibration Calibration::load(Reader& reader) {
-  std::vector<double> matched = reader.array<double>("matched scores");
-  std::vector<double> null = reader.array<double>("null scores");
+  const auto ascending = [&](const char* field) {
+    std::vector<double> scores = reader.finite_array<double>(field);
+    if (!std::is_sorted(scores.begin(), scores.end())) {
+      reader.refuse(field, "found them out of order, expected them ascending");
+    }
+    return scores;
+  };
+  std::vector<double> matched = ascending("matched scores");
+  std::vector<double> null = ascending("null scores");
   return {std::move(matched), std::move(null)};
 }
 

@@ -23,8 +23,14 @@ std::optional<double> gamma_p_value(const Covariance& covariance, double hsic) {
   // Beyond this shape the distribution is a point at its mean.
   const double shape = std::min(mean * mean / variance, 1e9);
   const double at = hsic * shape / mean;
-  if (!std::isfinite(at)) return std::nullopt;
-  return boost::math::gamma_q(shape, at);
+  // Products of tiny traces may have underflowed.
+  if (!(shape > 0) || !std::isfinite(at)) return std::nullopt;
+  using namespace boost::math::policies;
+  const double p =
+      boost::math::gamma_q(shape, at,
+                           policy<domain_error<ignore_error>, overflow_error<ignore_error>,
+                                  evaluation_error<ignore_error>>());
+  return std::isfinite(p) ? std::optional(p) : std::nullopt;
 }
 
 void save_optional(Writer& writer, const std::optional<double>& value) {

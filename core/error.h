@@ -25,12 +25,14 @@ enum class Fault : std::uint8_t {
   kBadIndex,    // sparse indices out of range or not strictly increasing
   kBadText,     // not valid UTF-8
   kBadWeight,   // a weight that is negative, not finite or beyond kMaxWeight
-  kBadTime,     // an arrival time that is not finite
+  kBadTime,     // an arrival time that is not finite or beyond kMaxTime
 };
 
 // Values larger than this are refused: sums of their squares over a block must fit a float.
 inline constexpr double kMaxMagnitude = 1e9;
 inline constexpr double kMaxWeight = 1e6;
+// Seconds, before or after zero. Differences of such times stay finite in units of any half-life.
+inline constexpr double kMaxTime = 1e15;
 
 [[nodiscard]] constexpr std::string_view describe(Fault fault) {
   switch (fault) {
@@ -43,7 +45,7 @@ inline constexpr double kMaxWeight = 1e6;
              "below the dimension";
     case Fault::kBadText: return "the text is not valid UTF-8";
     case Fault::kBadWeight: return "the weight is out of range, expected a number from 0 to 1e6";
-    case Fault::kBadTime: return "the arrival time is not finite, expected seconds";
+    case Fault::kBadTime: return "the arrival time is out of range, expected seconds up to 1e15";
   }
   return "unknown fault";
 }

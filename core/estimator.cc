@@ -229,7 +229,7 @@ void Estimator<T>::save(Writer& writer) const {
 template <class T>
 Estimator<T> Estimator<T>::load(Reader& reader) {
   Estimator estimator(reader.enumerator("estimator kind", EstimatorKind::kGaussianPmi));
-  estimator.w_ = reader.array<double>("estimator w");
+  estimator.w_ = reader.finite_array<double>("estimator w");
   const std::size_t rank = estimator.w_.size();
   if (rank > kMaxDimension) {
     reader.refuse("estimator rank",

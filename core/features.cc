@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "core/blas.h"
 #include "core/loops.h"
@@ -32,6 +33,9 @@ FeatureMap<T>::FeatureMap(PivotSet<T> pivots)
   blas::solve_lower(pivots_->factor, inverse);
   // Column-major L^-1 read row by row is L^-T.
   to_features_.assign(inverse.data(), inverse.data() + inverse.size());
+  if (!loops::all_within(to_features_.data(), to_features_.size(), std::numeric_limits<T>::max())) {
+    throw Error("pivots: found a factor whose inverse overflows, expected a well-conditioned one");
+  }
 }
 
 template <class T>

@@ -22,6 +22,8 @@ constexpr double kBandwidthChange = 2;
 // At most this share of the stream, and of its memory, is held back.
 constexpr double kHeldBackShare = 0.2;
 constexpr double kHeldBackMemory = 0.25;
+// No stream weighs more: 2^64 pairs of kMaxWeight.
+constexpr double kMostWeight = 2e25;
 
 }  // namespace
 
@@ -52,7 +54,7 @@ template <class T>
 Fault Learner<T>::accept(const Items<T>& x, const Items<T>& y, std::size_t i, double weight,
                          double time) {
   if (!(weight >= 0 && weight <= kMaxWeight)) return Fault::kBadWeight;
-  if (!std::isfinite(time)) return Fault::kBadTime;
+  if (!(std::abs(time) <= kMaxTime)) return Fault::kBadTime;
   // Unbounded kernels may overflow where the item itself does not.
   const auto overflows = [i](const SideConfig& side, const Items<T>& items) {
     return side.uses_pivots() && !side.kernel.is_bounded() &&
@@ -160,6 +162,13 @@ double Learner<T>::bucket_span() const {
   return std::max(1.0, std::ceil(span / kBlockPairs)) * kBlockPairs;
 }
 
+// A bucket's share of the reservoir.
+template <class T>
+std::size_t Learner<T>::bucket_capacity() const {
+  const std::size_t most = config_.forgetting.is_window() ? config_.forgetting.buckets : 1;
+  return std::max<std::size_t>(1, config_.reservoir / most);
+}
+
 // The bucket of the `count` oldest recent pairs.
 template <class T>
 std::int64_t Learner<T>::bucket_of_block(std::size_t count) const {
@@ -201,10 +210,9 @@ void Learner<T>::flush(std::size_t count) {
 template <class T>
 typename Learner<T>::Bucket& Learner<T>::open_bucket(std::int64_t id) {
   const std::size_t most = config_.forgetting.is_window() ? config_.forgetting.buckets : 1;
-  const std::size_t reserved = std::max<std::size_t>(1, config_.reservoir / most);
   Bucket bucket{
       id, Moments(x_.map->dim(), y_.map->dim(), config_.parts, config_.forgetting.half_life()),
-      Reservoir<T>(reserved, config_.x.items, config_.y.items)};
+      Reservoir<T>(bucket_capacity(), config_.x.items, config_.y.items)};
   if (!buckets_.empty()) {
     bucket.moments.move_origin(buckets_.back().moments.origin_x(),
                                buckets_.back().moments.origin_y());
@@ -326,8 +334,14 @@ std::optional<PivotChange<T>> Learner<T>::propose_pivots() const {
   auto candidates = sample();
   candidates.x.append_all(x_.recent);
   candidates.y.append_all(y_.recent);
-  // Recent pairs are younger than the moments: weigh them as of the same time.
-  const double now = buckets_.empty() ? arrival(times_.size() - 1) : buckets_.back().moments.now();
+  // Weigh all as of the newest: after a long silence, the recent pairs as of the moments' time
+  // would weigh infinitely much.
+  double now = buckets_.empty() ? arrival(times_.size() - 1) : buckets_.back().moments.now();
+  if (!times_.empty()) {
+    const double silence = std::max(fading(times_.size() - 1, now), 0.0);
+    for (double& weight : candidates.weights) weight *= std::exp2(-silence);
+    now = std::max(now, arrival(times_.size() - 1));
+  }
   for (std::size_t i = 0; i < times_.size(); ++i) {
     candidates.weights.push_back(weights_[i] * std::exp2(fading(i, now)));
   }
@@ -569,9 +583,13 @@ void Learner<T>::require_consistent(const Reader& reader) const {
   check(x_.recent.size() == y_.recent.size(), "recent pairs", "found unequal numbers of x and y");
   check(sequence_ >= times_.size() && accepted_ >= sequence_, "accepted pairs",
         "found fewer than there are recent ones");
+  check(accepted_ == 0 || !times_.empty() || !buckets_.empty(), "accepted pairs",
+        "found some, expected none where nothing is kept of them");
   check(std::is_sorted(times_.begin(), times_.end()) &&
             (times_.empty() || times_.back() <= latest_time_),
         "recent times", "found them out of order");
+  check(std::abs(latest_time_) <= kMaxTime && (times_.empty() || times_.front() >= -kMaxTime),
+        "recent times", "found one out of range, expected -1e15 to 1e15");
   check(std::all_of(weights_.begin(), weights_.end(),
                     [](double w) { return w >= 0 && w <= kMaxWeight; }),
         "recent weights", "found one out of range, expected 0 to 1e6");
@@ -585,6 +603,13 @@ void Learner<T>::require_consistent(const Reader& reader) const {
     check(bucket.reservoir.shape_x() == config_.x.items &&
               bucket.reservoir.shape_y() == config_.y.items,
           "reservoir", "found other item shapes than the stream's");
+    check(bucket.reservoir.capacity() == bucket_capacity(), "reservoir",
+          "found another capacity, expected the stream's share");
+    check(bucket.moments.half_life() == config_.forgetting.half_life(), "moments",
+          "found another half-life, expected the stream's");
+    const auto weights = bucket.reservoir.sample_weights(log_fading(bucket.moments.now()));
+    check(std::all_of(weights.begin(), weights.end(), [](double w) { return w <= kMostWeight; }),
+          "reservoir", "found a pair that weighs more than any stream");
   }
 }
 

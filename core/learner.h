@@ -139,6 +139,7 @@ class Learner {
   [[nodiscard]] double fading(std::size_t recent_index, double now) const;
   [[nodiscard]] double log_fading(double time) const;
   [[nodiscard]] double bucket_span() const;
+  [[nodiscard]] std::size_t bucket_capacity() const;
   [[nodiscard]] std::int64_t bucket_of_block(std::size_t count) const;
   [[nodiscard]] bool side_wants_pivots(const Side& side, const SideConfig& config) const;
   void choose_first_pivots();

@@ -1,6 +1,7 @@
 #include "core/measure.h"
 
 #include <algorithm>
+#include <cmath>
 #include <numeric>
 
 #include "core/random.h"
@@ -34,6 +35,11 @@ Trial run_trial(const Estimator<T>& estimator, const Items<T>& x, const Items<T>
       const std::size_t other = order[(place + k + 1) % n];
       trial.null[i * trial.shuffles + k] = estimator.combine(u + i * r, v + other * r);
     }
+  }
+  const auto finite = [](double score) { return std::isfinite(score); };
+  if (!std::all_of(trial.matched.begin(), trial.matched.end(), finite) ||
+      !std::all_of(trial.null.begin(), trial.null.end(), finite)) {
+    throw Error("self-measurement: found a score that is not finite, expected finite scores");
   }
   return trial;
 }

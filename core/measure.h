@@ -37,7 +37,7 @@ struct Trial {
 inline constexpr std::size_t kShuffles = 9;
 
 // Scores every row with itself and with kShuffles others (fewer if there are fewer rows).
-// REQUIRES: finite features, as many rows of x as of y.
+// Throws if a score is not finite. REQUIRES: finite features, as many rows of x as of y.
 template <class T>
 [[nodiscard]] Trial run_trial(const Estimator<T>& estimator, const Items<T>& x, const Items<T>& y,
                               std::uint64_t seed);

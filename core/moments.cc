@@ -33,6 +33,9 @@ void mirror_upper(Eigen::Map<RowMajor> matrix) {
   matrix.triangularView<Eigen::StrictlyLower>() = matrix.transpose();
 }
 
+// No stream's clock shows more: 2^64 pairs, or kMaxTime seconds.
+constexpr double kLatest = 2e19;
+
 // One scattered addition costs about as much as this many multiply-adds of a GEMM, and adding the
 // finished product to the double sums as much as this many further rows (measured; the choice only
 // has to be roughly right).
@@ -435,6 +438,9 @@ Moments Moments::load(Reader& reader) {
                   fmt::format("found {}, expected more than 0", moments.half_life_));
   }
   moments.now_ = reader.finite("moments now");
+  if (std::abs(moments.now_) > kLatest) {
+    reader.refuse("moments now", fmt::format("found {}, expected up to {}", moments.now_, kLatest));
+  }
   moments.scale_ = reader.finite("moments scale");
   moments.weight_ = reader.finite("moments weight");
   moments.squared_weight_ = reader.finite("moments squared weight");

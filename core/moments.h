@@ -56,6 +56,7 @@ class Moments {
   [[nodiscard]] double weight() const { return scale_ * weight_; }
   [[nodiscard]] double squared_weight() const { return scale_ * scale_ * squared_weight_; }
   [[nodiscard]] double now() const { return now_; }
+  [[nodiscard]] double half_life() const { return half_life_; }
 
   // Both moved to a new origin; the covariances do not change, their digits may.
   void move_origin(const Eigen::VectorXd& x, const Eigen::VectorXd& y);

@@ -121,7 +121,7 @@ PivotSet<T> PivotSet<T>::load(Reader& reader) {
                                                 pivots.factor(i, i)));
     }
   }
-  pivots.factor.triangularView<Eigen::StrictlyUpper>().setZero();
+  pivots.factor.template triangularView<Eigen::StrictlyUpper>().setZero();
   return pivots;
 }
 

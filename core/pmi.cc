@@ -18,6 +18,10 @@ constexpr std::size_t kMostCounts = std::size_t{1} << 26;
 // Tables may exceed the capacity by this share before they are cut back, so that the cost of
 // cutting is spread over many pairs.
 constexpr std::size_t kSlack = 4;
+// Decay is applied to the counts themselves once its lazy factor falls below this.
+constexpr double kSmallestScale = 1e-100;
+// No stream weighs more: 2^64 pairs of kMaxWeight.
+constexpr double kMostWeight = 2e25;
 
 }  // namespace
 
@@ -25,8 +29,8 @@ CountPmi::CountPmi(std::size_t capacity, double prior) : capacity_(capacity), pr
   if (capacity < 1 || capacity > kMostCounts) {
     throw Error(fmt::format("pmi capacity: found {}, expected 1 to {}", capacity, kMostCounts));
   }
-  if (!std::isfinite(prior) || prior < 0) {
-    throw Error(fmt::format("pmi prior: found {}, expected 0 or more", prior));
+  if (!(prior >= 0 && prior <= kMostWeight)) {
+    throw Error(fmt::format("pmi prior: found {}, expected 0 to {}", prior, kMostWeight));
   }
 }
 
@@ -67,6 +71,7 @@ void CountPmi::Table::merge(const Table& other, double factor, std::size_t capac
 
 void CountPmi::Table::multiply(double factor) {
   for (auto& [key, count] : counts_) count *= factor;
+  std::erase_if(counts_, [](const auto& entry) { return entry.second <= 0; });
   error_ *= factor;
 }
 
@@ -96,15 +101,15 @@ double CountPmi::score(std::string_view x, std::string_view y) const {
   if (count_x == 0 || count_y == 0) return 0;
   // Counts and total carry the same lazy factor, which cancels; the prior is in true pairs.
   const double prior = prior_ / scale_;
-  const double independent = (count_x / total_) * (count_y / total_);
   const double joint = xy_.count(key_of(key_x, key_y));
-  return std::log((joint + prior * independent) / ((total_ + prior) * independent));
+  // c(x,y) / p(x) p(y), factor by factor: p(x) p(y) alone may underflow to 0.
+  const double ratio = joint / count_x * total_ / count_y * total_;
+  return std::log((ratio + prior) / (total_ + prior));
 }
 
 void CountPmi::decay(double factor) {
   scale_ *= factor;
-  constexpr double kSmallest = 1e-100;
-  if (scale_ < kSmallest) rescale();
+  if (scale_ < kSmallestScale) rescale();
 }
 
 void CountPmi::rescale() {
@@ -142,20 +147,24 @@ void CountPmi::Table::save(Writer& writer) const {
   }
 }
 
-CountPmi::Table CountPmi::Table::load(Reader& reader, std::size_t capacity) {
+CountPmi::Table CountPmi::Table::load(Reader& reader, std::size_t capacity, double total) {
+  // No part is larger than the whole, but for rounding.
+  const double most = total * (1 + 1e-6);
   Table table;
   table.error_ = reader.finite("pmi error");
-  if (table.error_ < 0) reader.refuse("pmi error", "found a negative one, expected 0 or more");
+  if (table.error_ < 0 || table.error_ > most) {
+    reader.refuse("pmi error", fmt::format("found {}, expected 0 to {}", table.error_, total));
+  }
   const auto size = reader.number_in<std::uint64_t>("pmi counts", 0, capacity + capacity / kSlack);
   for (std::uint64_t i = 0; i < size; ++i) {
     Key key{};
     key.low = reader.number<std::uint64_t>("pmi key");
     key.high = reader.number<std::uint64_t>("pmi key");
     const double count = reader.finite("pmi count");
-    if (!(count > 0) || !table.counts_.emplace(key, count).second) {
+    if (!(count > 0) || count > most || !table.counts_.emplace(key, count).second) {
       reader.refuse("pmi count", fmt::format("found {} or a key twice, expected a positive count "
-                                             "for each key",
-                                             count));
+                                             "up to {} for each key",
+                                             count, total));
     }
   }
   return table;
@@ -172,13 +181,17 @@ CountPmi CountPmi::load(Reader& reader) {
   CountPmi pmi(capacity, reader.finite("pmi prior"));
   pmi.scale_ = reader.finite("pmi scale");
   pmi.total_ = reader.finite("pmi total");
-  if (!(pmi.scale_ > 0) || pmi.total_ < 0) {
-    reader.refuse("pmi total",
-                  fmt::format("found {} times {}, expected 0 or more", pmi.total_, pmi.scale_));
+  if (pmi.scale_ < kSmallestScale || pmi.scale_ > 1) {
+    reader.refuse("pmi scale",
+                  fmt::format("found {}, expected {} to 1", pmi.scale_, kSmallestScale));
   }
-  pmi.x_ = Table::load(reader, capacity);
-  pmi.y_ = Table::load(reader, capacity);
-  pmi.xy_ = Table::load(reader, capacity);
+  if (pmi.total_ < 0 || pmi.weight() > kMostWeight) {
+    reader.refuse("pmi total",
+                  fmt::format("found {}, expected 0 to {}", pmi.weight(), kMostWeight));
+  }
+  pmi.x_ = Table::load(reader, capacity, pmi.total_);
+  pmi.y_ = Table::load(reader, capacity, pmi.total_);
+  pmi.xy_ = Table::load(reader, capacity, pmi.total_);
   return pmi;
 }
 

@@ -25,7 +25,7 @@ namespace phsic {
 
 class CountPmi {
  public:
-  // Throws unless capacity is 1 to 2^26 and prior finite and not negative.
+  // Throws unless capacity is 1 to 2^26 and prior 0 to 2e25, the weight of 2^64 pairs.
   explicit CountPmi(std::size_t capacity, double prior = 1);
 
   [[nodiscard]] Fault learn(std::string_view x, std::string_view y, double weight = 1);
@@ -66,7 +66,7 @@ class CountPmi {
     [[nodiscard]] std::size_t size() const { return counts_.size(); }
     [[nodiscard]] double error() const { return error_; }
     void save(Writer& writer) const;
-    [[nodiscard]] static Table load(Reader& reader, std::size_t capacity);
+    [[nodiscard]] static Table load(Reader& reader, std::size_t capacity, double total);
 
    private:
     void shrink(std::size_t capacity);

@@ -75,17 +75,26 @@ void Reservoir<T>::compact() {
 }
 
 template <class T>
-typename Reservoir<T>::Sample Reservoir<T>::sample(double log_now) const {
-  std::vector<std::size_t> positions;
-  Sample sample;
+std::vector<double> Reservoir<T>::sample_weights(double log_now) const {
+  std::vector<double> weights;
+  weights.reserve(slots_.size());
   for (const Slot& slot : slots_) {
-    positions.push_back(slot.position);
     // w tau, in which the time cancels out; infinite while nothing was displaced. For tiny ones
     // w / (1 - exp(-w tau)) is 1 / tau.
     const double rate = std::exp(slot.log_weight + threshold_);
-    sample.weights.push_back(rate < 1e-12
-                                 ? std::exp(-threshold_ - log_now)
-                                 : std::exp(slot.log_weight - log_now) / -std::expm1(-rate));
+    weights.push_back(rate < 1e-12 ? std::exp(-threshold_ - log_now)
+                                   : std::exp(slot.log_weight - log_now) / -std::expm1(-rate));
+  }
+  return weights;
+}
+
+template <class T>
+typename Reservoir<T>::Sample Reservoir<T>::sample(double log_now) const {
+  std::vector<std::size_t> positions;
+  Sample sample;
+  sample.weights = sample_weights(log_now);
+  for (const Slot& slot : slots_) {
+    positions.push_back(slot.position);
     sample.sequences.push_back(slot.sequence);
   }
   sample.x = x_.select(positions);

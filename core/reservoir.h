@@ -45,6 +45,8 @@ class Reservoir {
     std::vector<std::uint64_t> sequences;
   };
   [[nodiscard]] Sample sample(double log_now) const;
+  // Their weights alone.
+  [[nodiscard]] std::vector<double> sample_weights(double log_now) const;
 
   // Joins a reservoir of other pairs, drawn independently; `log_shift` is added to the logarithm of
   // its weights. Throws unless the shapes are the same.

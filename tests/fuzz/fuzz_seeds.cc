@@ -1,0 +1,154 @@
+// fuzz_seeds DIR writes small valid inputs for every fuzz target: DIR/<target>/<number>.
+#include <filesystem>
+#include <fstream>
+#include <iostream>
+
+#include "core/random.h"
+#include "core/refresh.h"
+#include "tests/fuzz/check_state.h"
+
+namespace phsic {
+namespace {
+
+class SeedWriter {
+ public:
+  explicit SeedWriter(std::filesystem::path folder) : folder_(std::move(folder)) {}
+
+  void write(const std::string& target, const std::string& bytes) {
+    const std::filesystem::path place = folder_ / target;
+    std::filesystem::create_directories(place);
+    std::ofstream file(place / std::to_string(count_++), std::ios::binary);
+    file << bytes;
+    if (!file.flush()) throw std::runtime_error("cannot write to " + place.string());
+  }
+
+  // As a payload for its own target, and whole for the envelope's.
+  template <class Object>
+  void write_state(const std::string& target, const Object& object) {
+    Writer writer;
+    object.save(writer);
+    write(target, writer.bytes());
+    write("envelope_fuzz", serialise(object));
+  }
+
+ private:
+  std::filesystem::path folder_;
+  int count_ = 0;
+};
+
+SideConfig side(ItemKind kind, const char* kernel, std::uint32_t pivots) {
+  SideConfig config;
+  config.items = {kind, kind == ItemKind::kText ? 0U : 2U};
+  config.kernel = Kernel::parse(kernel);
+  config.pivots = pivots;
+  return config;
+}
+
+std::vector<StreamConfig> make_configs() {
+  using enum Forgetting::Mode;
+  StreamConfig config;
+  config.reservoir = 16;
+  config.held_back = 4;
+  std::vector<StreamConfig> configs;
+  const auto add = [&](const SideConfig& x, const SideConfig& y, Forgetting forgetting) {
+    config.x = x;
+    config.y = y;
+    config.forgetting = forgetting;
+    configs.push_back(config);
+  };
+  add(side(ItemKind::kDense, "cosine", 0), side(ItemKind::kDense, "linear", 0), {});
+  add(side(ItemKind::kDense, "gaussian:sigma=median", 3), side(ItemKind::kText, "spectrum:n=2", 4),
+      {kHalfLifePairs, 100, 8});
+  add(side(ItemKind::kSparse, "cosine", 0),
+      side(ItemKind::kDense, "sum(gaussian:sigma=scott,laplacian)", 2), {kWindowPairs, 500, 2});
+  config.parts = Moments::Parts::kCrossOnly;
+  add(side(ItemKind::kSparse, "polynomial", 3),
+      side(ItemKind::kText, "product(spectrum:n=1,spectrum)", 2), {kHalfLifeSeconds, 50, 8});
+  add(side(ItemKind::kSparse, "linear", 0), side(ItemKind::kSparse, "gaussian:sigma=2", 2),
+      {kWindowSeconds, 200, 3});
+  return configs;
+}
+
+template <class T>
+ItemBlock<T> make_items(const ItemShape& shape, std::size_t count, std::uint64_t seed) {
+  Random random(seed);
+  ItemBlock<T> block(shape);
+  for (std::size_t i = 0; i < count; ++i) {
+    const T values[] = {static_cast<T>(random.normal()), static_cast<T>(random.normal())};
+    const std::uint32_t indices[] = {0, 1};
+    const std::string text = std::to_string(random.below(1000));
+    const std::size_t start[] = {0, shape.kind == ItemKind::kText ? text.size() : 2};
+    Items<T> item = DenseRows<T>{values, 1, 2};
+    if (shape.kind == ItemKind::kSparse) item = SparseRows<T>{start, indices, values, 1, 2};
+    if (shape.kind == ItemKind::kText) item = TextRows{start, text.data(), 1};
+    if (block.append(item, 0) != Fault::kNone) throw std::runtime_error("a seed's item is faulty");
+  }
+  return block;
+}
+
+template <class T>
+void write_streams(SeedWriter& seeds, const std::string& learner_target) {
+  for (const StreamConfig& config : make_configs()) {
+    Learner<T> learner(config);
+    seeds.write_state(learner_target, learner);
+    // Some pairs held by themselves, and more than a block of them in the moments.
+    for (const std::size_t count : {std::size_t{5}, std::size_t{300}}) {
+      const ItemBlock<T> x = make_items<T>(config.x.items, count, count);
+      const ItemBlock<T> y = make_items<T>(config.y.items, count, count + 1);
+      static_cast<void>(learner.learn(x.view(), y.view(), nullptr, nullptr, nullptr));
+      if (const auto change = learner.propose_pivots()) {
+        if (sizeof(T) == sizeof(float)) seeds.write_state("pivot_change_fuzz", *change);
+        learner.adopt(*change);
+      }
+      seeds.write_state(learner_target, learner);
+      EstimatorSpec spec;
+      if (config.parts == Moments::Parts::kAll) spec.kind = EstimatorKind::kGaussianPmi;
+      const auto refreshed = refresh(learner, spec, Learner<T>::Extent::kAll);
+      if (sizeof(T) == sizeof(float)) seeds.write_state("model_fuzz", *refreshed.model);
+    }
+  }
+}
+
+void write_counts(SeedWriter& seeds) {
+  CountPmi pmi(4);
+  seeds.write_state("pmi_fuzz", pmi);
+  for (int i = 0; i < 20; ++i) {
+    static_cast<void>(pmi.learn(std::to_string(i % 7), std::to_string(i % 3), 1 + i));
+    pmi.decay(0.9);
+    if (i % 5 == 0) seeds.write_state("pmi_fuzz", pmi);
+  }
+}
+
+void write_all(SeedWriter& seeds) {
+  write_streams<float>(seeds, "learner_float_fuzz");
+  write_streams<double>(seeds, "learner_double_fuzz");
+  write_counts(seeds);
+  for (const char* notation :
+       {"linear", "cosine", "gaussian:sigma=0.5", "gaussian:sigma=median", "gaussian:sigma=scott",
+        "gaussian:sigma=silverman", "laplacian:gamma=2", "polynomial:degree=3,gamma=0.5,offset=1",
+        "spectrum:n=3", "sum(gaussian:sigma=1,product(linear,polynomial:degree=2))"}) {
+    seeds.write("kernel_fuzz", notation);
+  }
+  for (const char* text : {"\x02", "\x02plain", "\x04na\xc3\xafve", "\x01\xe4\xbd\xa0\xe5\xa5\xbd",
+                           "\x03\xf0\x9f\x98\x80", "\x03\xed\xa0\x80", "\x03\xc0\xaf"}) {
+    seeds.write("text_fuzz", text);
+  }
+}
+
+}  // namespace
+}  // namespace phsic
+
+int main(int argc, char** argv) {
+  if (argc != 2) {
+    std::cerr << "usage: fuzz_seeds DIR\n";
+    return 2;
+  }
+  try {
+    phsic::SeedWriter seeds(argv[1]);
+    phsic::write_all(seeds);
+  } catch (const std::exception& error) {
+    std::cerr << "fuzz_seeds: " << error.what() << '\n';
+    return 1;
+  }
+  return 0;
+}

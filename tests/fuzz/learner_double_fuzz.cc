@@ -1,0 +1,7 @@
+// Saved learners in double precision.
+#include "tests/fuzz/check_state.h"
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  phsic::fuzz::check_payload<phsic::Learner<double>>(data, size);
+  return 0;
+}
