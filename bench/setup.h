@@ -28,12 +28,21 @@ inline constexpr std::size_t kBatch = kBlockPairs;
   return config;
 }
 
-// Learns all the pairs, batch by batch. REQUIRES: a whole number of batches.
-inline void learn_all(Learner<float>& learner, const DensePairs& pairs) {
-  for (std::size_t first = 0; first < pairs.rows; first += kBatch) {
-    learner.learn(pairs.items_x(first, kBatch), pairs.items_y(first, kBatch), nullptr, nullptr,
-                  nullptr);
+// Learns all the pairs, batch by batch, as often as told. REQUIRES: a whole number of batches.
+inline void learn_all(Learner<float>& learner, const DensePairs& pairs, std::size_t passes = 1) {
+  for (std::size_t pass = 0; pass < passes; ++pass) {
+    for (std::size_t first = 0; first < pairs.rows; first += kBatch) {
+      learner.learn(pairs.items_x(first, kBatch), pairs.items_y(first, kBatch), nullptr, nullptr,
+                    nullptr);
+    }
   }
+}
+
+// Takes a learner to where a stream spends its life: pivots chosen, buffers grown, and so many
+// pairs seen that few enter the sample any more.
+inline void warm_up(Learner<float>& learner, const DensePairs& pairs) {
+  constexpr std::size_t kWarm = std::size_t{1} << 18;
+  while (learner.accepted() < kWarm) learn_all(learner, pairs);
 }
 
 [[nodiscard]] inline std::shared_ptr<const Model<float>> model_of(const Learner<float>& learner,
