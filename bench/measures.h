@@ -1,0 +1,24 @@
+// The measures, each adding its entries to the report. Throw WrongAnswer when an answer is wrong.
+#pragma once
+
+#include "bench/report.h"
+
+namespace phsic::bench {
+
+// Dense 300, explicit features.
+void learn_dense(Report& report);
+void score_dense(Report& report);
+void score_at_rank(Report& report);
+// Dense 1024: from covariances to an estimator.
+void build_gaussian_pmi(Report& report);
+// Dense 300, Gaussian kernel, 100 pivots.
+void learn_gaussian(Report& report);
+// Sparse 1024, 60 entries a row, against the same rows as dense ones.
+void learn_and_score_sparse(Report& report);
+// What must not grow with the pairs learned.
+void memory_growth(Report& report);
+void score_growth(Report& report);
+// Beside the published implementation.
+void beside_published(Report& report);
+
+}  // namespace phsic::bench
