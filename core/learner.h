@@ -127,7 +127,7 @@ class Learner {
     Scratch& operator=(Scratch&&) noexcept = default;
   };
   struct Bucket {
-    std::int64_t id;
+    std::int64_t id = 0;
     Moments moments;
     Reservoir<T> reservoir;
   };

@@ -44,7 +44,7 @@ Trial run_trial(const Estimator<T>& estimator, const Items<T>& x, const Items<T>
   return trial;
 }
 
-double area_under_curve(std::vector<double> positives, std::vector<double> negatives) {
+double area_under_curve(const std::vector<double>& positives, std::vector<double> negatives) {
   if (positives.empty() || negatives.empty()) return 0.5;
   std::sort(negatives.begin(), negatives.end());
   double wins = 0;

@@ -46,6 +46,7 @@ template <class T>
 [[nodiscard]] std::optional<Accuracy> accuracy_of(const Trial& trial);
 
 // The probability that a positive scores above a negative, ties half; 0.5 when either is empty.
-[[nodiscard]] double area_under_curve(std::vector<double> positives, std::vector<double> negatives);
+[[nodiscard]] double area_under_curve(const std::vector<double>& positives,
+                                      std::vector<double> negatives);
 
 }  // namespace phsic

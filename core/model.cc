@@ -25,7 +25,7 @@ Model<T>::Model(ItemShape x, ItemShape y, std::shared_ptr<const FeatureMap<T>> m
       map_y_(std::move(map_y)),
       estimator_(std::move(estimator)),
       calibration_(std::move(calibration)),
-      facts_(std::move(facts)) {
+      facts_(facts) {
   const bool complete = map_x_ != nullptr && map_y_ != nullptr;
   const bool fits = complete && estimator_ && map_x_->item_shape() == x_ &&
                     map_y_->item_shape() == y_ && map_x_->dim() == estimator_->dim_x() &&
@@ -139,13 +139,8 @@ Model<T> Model<T>::load(Reader& reader) {
   facts.ridge = reader.finite("ridge");
   facts.dependence = Dependence::load(reader);
   if (reader.flag("accuracy")) facts.accuracy = Accuracy::load(reader);
-  return {x,
-          y,
-          std::move(map_x),
-          std::move(map_y),
-          std::move(estimator),
-          std::move(calibration),
-          std::move(facts)};
+  return {x,    y, std::move(map_x), std::move(map_y), std::move(estimator), std::move(calibration),
+          facts};
 }
 
 template class Model<float>;
