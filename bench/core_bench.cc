@@ -23,7 +23,7 @@ class FailureReporter : public benchmark::BenchmarkReporter {
     for (const Run& run : runs) {
       if (!run.error_occurred) continue;
       failed_ = true;
-      fmt::print(stderr, "FAILED {}: {}\n", run.benchmark_name(), run.error_message);
+      fmt::print(stderr, "FAILED {}: {}\n", run.run_name.function_name, run.error_message);
     }
   }
   [[nodiscard]] bool failed() const { return failed_; }

@@ -12,7 +12,8 @@ namespace {
 
 constexpr std::size_t kDim = 300;
 constexpr std::size_t kLatent = 64;
-constexpr std::size_t kPairs = 4096;  // learned or scored in a run
+constexpr std::size_t kLearned = 2048;  // in a run
+constexpr std::size_t kPairs = 4096;    // scored in a run
 constexpr std::size_t kChecked = 16;
 
 double learn_ratio(Moments::Parts parts, const DensePairs& pairs, const char* name) {
@@ -21,7 +22,7 @@ double learn_ratio(Moments::Parts parts, const DensePairs& pairs, const char* na
   BareSyrk syrk_x(kDim, kBlockPairs);
   BareSyrk syrk_y(kDim, kBlockPairs);
   const auto bare = [&] {
-    for (std::size_t first = 0; first < kPairs; first += kBlockPairs) {
+    for (std::size_t first = 0; first < kLearned; first += kBlockPairs) {
       gemm();
       if (parts == Moments::Parts::kCrossOnly) continue;
       syrk_x();
@@ -30,7 +31,7 @@ double learn_ratio(Moments::Parts parts, const DensePairs& pairs, const char* na
   };
   warm_up(learner, pairs);
   const Times times = race(
-      kRuns, [&] { learn_all(learner, pairs, kPairs / pairs.rows); }, bare);
+      kRuns, [&] { learn_all(learner, pairs, kLearned / pairs.rows); }, bare);
   check_covariance(name, learner.moments(Learner<float>::Extent::kAll).covariance(),
                    as_rows(pairs.x, kDim), as_rows(pairs.y, kDim));
   return times.ratio();
@@ -152,7 +153,7 @@ void score_at_rank(Report& report) {
   const Rows x = as_rows(pairs.x, kDim);
   const Rows y = as_rows(pairs.y, kDim);
   const Times phsic = score_with(*model_of(learner, spec));
-  check_scores("score at rank 128", scores, phsic_at_rank(x, y, kRank), 1e-2);
+  check_scores("score at rank 128", scores, phsic_at_rank(x, y, kRank), 1e-3);
   report.add("score dense 300, batch of 4096, phsic at rank 128", phsic.ratio(), "ratio",
              at_least(0.7));
 

@@ -33,9 +33,8 @@ void memory_growth(Report& report) {
                 static_cast<double>(learner.accepted()), 0.5);
   report.add("memory a learner adds, 1e5 pairs", few - before, "MiB");
   report.add("memory a learner adds, 1e7 pairs", many - before, "MiB");
-  // The whole process, and a page table's worth of room: the learner itself is too small to divide
-  // by.
-  report.add("memory of the process, 1e7 pairs over 1e5", many / few, "ratio", at_most(1.02));
+  // Of the process, with room for the allocator to keep a few pages more or less.
+  report.add("memory of the process, 1e7 pairs over 1e5", many / few, "ratio", at_most(1.05));
 }
 
 void score_growth(Report& report) {

@@ -33,7 +33,8 @@ using Rows = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMaj
 [[nodiscard]] std::vector<double> phsic_by_definition(const Rows& x, const Rows& y,
                                                       std::size_t count);
 
-// The log density ratio of jointly Gaussian features, term by term over the basis (estimator.h).
+// The log density ratio of jointly Gaussian features, term by term over the basis (estimator.h),
+// which is the core's: building one has a check of its own.
 [[nodiscard]] std::vector<double> pmi_by_definition(const Covariance& covariance,
                                                     const CanonicalBasis& basis, const Rows& x,
                                                     const Rows& y, std::size_t count);
