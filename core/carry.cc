@@ -5,6 +5,7 @@
 
 #include "core/blas.h"
 #include "core/kernel_columns.h"
+#include "core/recent.h"
 
 namespace phsic {
 namespace {

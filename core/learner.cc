@@ -43,7 +43,7 @@ template <class T>
 Learner<T>::Learner(const StreamConfig& config) : config_(config) {
   config.validate();
   const auto prepare = [](Side& side, const SideConfig& of) {
-    side.recent = ItemBlock<T>(of.items);
+    side.recent = RecentItems<T>(of.items);
     if (!of.uses_pivots()) side.map = std::make_shared<const FeatureMap<T>>(of.kernel, of.items);
   };
   prepare(x_, config.x);
@@ -126,13 +126,13 @@ std::size_t Learner<T>::held_back() const {
 }
 
 template <class T>
-Items<T> Learner<T>::held_back_x() const {
-  return slice(x_.recent.view(), x_.recent.size() - held_back(), held_back());
+ItemBlock<T> Learner<T>::held_back_x() const {
+  return x_.recent.from(x_.recent.size() - held_back());
 }
 
 template <class T>
-Items<T> Learner<T>::held_back_y() const {
-  return slice(y_.recent.view(), y_.recent.size() - held_back(), held_back());
+ItemBlock<T> Learner<T>::held_back_y() const {
+  return y_.recent.from(y_.recent.size() - held_back());
 }
 
 // When the recent pair with this index arrived, in the unit of forgetting.
@@ -193,16 +193,16 @@ void Learner<T>::flush(std::size_t count) {
   x_.remember(scratch_.x, weights_.data());
   y_.remember(scratch_.y, weights_.data());
 
-  const Items<T> x = x_.recent.view();
-  const Items<T> y = y_.recent.view();
+  const Items<T> x = x_.recent.block_at(0).view();
+  const Items<T> y = y_.recent.block_at(0).view();
   const std::uint64_t first = sequence_ - times_.size();
   for (std::size_t i = 0; i < count; ++i) {
     const double log_weight = std::log(weights_[i]) + log_fading(arrival(i));
     bucket.reservoir.offer(x, y, i, first + i, log_weight,
-                           Random(config_.seed, first + i).exponential());
+                           Random(config_.seed, first + i).uniform());
   }
-  x_.recent.drop_front(count);
-  y_.recent.drop_front(count);
+  x_.recent.drop_front_block();
+  y_.recent.drop_front_block();
   weights_.erase(weights_.begin(), weights_.begin() + static_cast<std::ptrdiff_t>(count));
   times_.erase(times_.begin(), times_.begin() + static_cast<std::ptrdiff_t>(count));
 }
@@ -245,8 +245,10 @@ Eigen::VectorXd Learner<T>::origin_for(const FeatureMap<T>& map, const Items<T>&
 template <class T>
 void Learner<T>::add_recent(Moments& moments, std::size_t first, std::size_t count,
                             Scratch& scratch) const {
-  x_.map->map(slice(x_.recent.view(), first, count), scratch.x, scratch.workspace);
-  y_.map->map(slice(y_.recent.view(), first, count), scratch.y, scratch.workspace);
+  const Items<T> x = x_.recent.block_at(first).view();
+  const Items<T> y = y_.recent.block_at(first).view();
+  x_.map->map(slice(x, 0, count), scratch.x, scratch.workspace);
+  y_.map->map(slice(y, 0, count), scratch.y, scratch.workspace);
   const double now = arrival(first + count - 1);
   if (accepted_ == times_.size() && moments.pairs() == 0) {
     moments.move_origin(origin_for(*x_.map, scratch.x.features),
@@ -332,8 +334,8 @@ std::optional<PivotChange<T>> Learner<T>::propose_pivots() const {
     return std::nullopt;
   }
   auto candidates = sample();
-  candidates.x.append_all(x_.recent);
-  candidates.y.append_all(y_.recent);
+  candidates.x.append_all(x_.recent.from(0));
+  candidates.y.append_all(y_.recent.from(0));
   // Weigh all as of the newest: after a long silence, the recent pairs as of the moments' time
   // would weigh infinitely much.
   double now = buckets_.empty() ? arrival(times_.size() - 1) : buckets_.back().moments.now();
@@ -501,7 +503,7 @@ template <class T>
 typename Learner<T>::Side Learner<T>::Side::load(Reader& reader) {
   Side side;
   if (reader.flag("features")) side.map = FeatureMap<T>::load(reader);
-  side.recent = ItemBlock<T>::load(reader);
+  side.recent = RecentItems<T>::load(reader);
   side.residual_sum = reader.finite("residual sum");
   side.self_sum = reader.finite("kernel sum");
   side.chosen_unexplained = reader.finite("unexplained");

@@ -20,6 +20,7 @@
 #include "core/carry.h"
 #include "core/features.h"
 #include "core/moments.h"
+#include "core/recent.h"
 #include "core/reservoir.h"
 #include "core/stream_config.h"
 #include "core/workspace.h"
@@ -80,8 +81,8 @@ class Learner {
 
   // How many of the newest pairs are held back from the moments now.
   [[nodiscard]] std::size_t held_back() const;
-  [[nodiscard]] Items<T> held_back_x() const;
-  [[nodiscard]] Items<T> held_back_y() const;
+  [[nodiscard]] ItemBlock<T> held_back_x() const;
+  [[nodiscard]] ItemBlock<T> held_back_y() const;
 
   // The moments of all pairs but those held back, or of all. Before the first pivots: of none.
   enum class Extent : std::uint8_t { kWithoutHeldBack, kAll };
@@ -103,7 +104,7 @@ class Learner {
  private:
   struct Side {
     std::shared_ptr<const FeatureMap<T>> map;
-    ItemBlock<T> recent;      // accepted pairs that are not in the moments yet, oldest first
+    RecentItems<T> recent;    // accepted pairs that are not in the moments yet, oldest first
     double residual_sum = 0;  // running sums over blocks, forgetting with a half-life of kMemory
     double self_sum = 0;
     double chosen_unexplained = 0;  // what the present pivots left unexplained when chosen

@@ -127,8 +127,4 @@ class Moments {
   std::vector<double> yy_;
 };
 
-// Pairs are multiplied in blocks of this many: long enough to spread the cost of adding the product
-// to the double sums, short enough that a float keeps the digits of a block.
-inline constexpr std::size_t kBlockPairs = 256;
-
 }  // namespace phsic

@@ -75,8 +75,10 @@ template <class T>
 struct HeldBack {
   HeldBack(const Learner<T>& state, std::size_t first, std::size_t step)
       : items_x(state.config().x.items), items_y(state.config().y.items) {
-    const Items<T> all_x = state.held_back_x();
-    const Items<T> all_y = state.held_back_y();
+    const ItemBlock<T> block_x = state.held_back_x();
+    const ItemBlock<T> block_y = state.held_back_y();
+    const Items<T> all_x = block_x.view();
+    const Items<T> all_y = block_y.view();
     for (std::size_t i = first; i < state.held_back(); i += step) {
       const bool kept =
           items_x.append(all_x, i) == Fault::kNone && items_y.append(all_y, i) == Fault::kNone;

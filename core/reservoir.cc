@@ -29,20 +29,39 @@ void Reservoir<T>::restore_heap() {
                  [this](std::size_t a, std::size_t b) { return worse(a, b); });
 }
 
+// Most pairs of a long stream come to nothing, and their keys need not be computed: the key is
+// beyond the threshold iff uniform <= exp(-exp(threshold + log_weight)).
+template <class T>
+bool Reservoir<T>::is_hopeless(double log_weight, double uniform) {
+  if (log_weight != hopeless_weight_ || threshold_ != hopeless_threshold_) {
+    hopeless_weight_ = log_weight;
+    hopeless_threshold_ = threshold_;
+    hopeless_ = std::exp(-std::exp(threshold_ + log_weight));
+  }
+  return uniform <= hopeless_;
+}
+
 template <class T>
 std::optional<std::size_t> Reservoir<T>::offer(const Items<T>& x, const Items<T>& y, std::size_t i,
                                                std::uint64_t sequence, double log_weight,
-                                               double exponential) {
-  const double key = std::log(exponential) - log_weight;
-  if (capacity_ == 0 || !std::isfinite(key)) return std::nullopt;
+                                               double uniform) {
+  if (is_hopeless(log_weight, uniform)) return std::nullopt;
+  const double key = std::log(-std::log(uniform)) - log_weight;
+  return admit(x, y, i, {key, log_weight, sequence, 0});
+}
+
+template <class T>
+std::optional<std::size_t> Reservoir<T>::admit(const Items<T>& x, const Items<T>& y, std::size_t i,
+                                               Slot slot) {
+  if (capacity_ == 0 || !std::isfinite(slot.key)) return std::nullopt;
   const auto by_key = [this](std::size_t a, std::size_t b) { return worse(a, b); };
   const bool full = slots_.size() == capacity_;
-  if (full && key >= slots_[heap_.front()].key) {
-    threshold_ = std::min(threshold_, key);
+  if (full && slot.key >= slots_[heap_.front()].key) {
+    threshold_ = std::min(threshold_, slot.key);
     return std::nullopt;
   }
   if (x_.size() >= 2 * capacity_) compact();
-  const Slot slot{key, log_weight, sequence, x_.size()};
+  slot.position = x_.size();
   if (x_.append(x, i) != Fault::kNone) return std::nullopt;
   if (y_.append(y, i) != Fault::kNone) {
     x_.drop_back();
@@ -110,10 +129,11 @@ void Reservoir<T>::merge(const Reservoir& other, double log_shift) {
                             x_.shape().to_string(), y_.shape().to_string()));
   }
   threshold_ = std::min(threshold_, other.threshold_ - log_shift);
-  for (const Slot& slot : other.slots_) {
-    // The draw that gave this key, under the shifted weight, gives the shifted key.
-    offer(other.x_.view(), other.y_.view(), slot.position, slot.sequence,
-          slot.log_weight + log_shift, std::exp(slot.key + slot.log_weight));
+  for (Slot slot : other.slots_) {
+    const std::size_t position = slot.position;
+    slot.key -= log_shift;
+    slot.log_weight += log_shift;
+    admit(other.x_.view(), other.y_.view(), position, slot);
   }
 }
 

@@ -29,12 +29,12 @@ class Reservoir {
   [[nodiscard]] const ItemShape& shape_x() const { return x_.shape(); }
   [[nodiscard]] const ItemShape& shape_y() const { return y_.shape(); }
 
-  // Offers row i of the items, whose weight is exp(log_weight). `exponential` is a standard
-  // exponential draw. Returns the slot it now has, if it stays; a slot keeps its pair until the
+  // Offers row i of the items, whose weight is exp(log_weight). `uniform` is a draw from (0, 1).
+  // Returns the slot it now has, if it stays; a slot keeps its pair until the
   // pair is displaced. A weight of zero (log_weight = -infinity) never stays. REQUIRES: items
   // without fault.
   std::optional<std::size_t> offer(const Items<T>& x, const Items<T>& y, std::size_t i,
-                                   std::uint64_t sequence, double log_weight, double exponential);
+                                   std::uint64_t sequence, double log_weight, double uniform);
 
   // The kept pairs in the order of their slots, with the weight w / pi of each at the time `now`,
   // that is with log_weight reduced by `log_now`.
@@ -63,6 +63,8 @@ class Reservoir {
     std::size_t position;  // in x_ and y_
   };
 
+  std::optional<std::size_t> admit(const Items<T>& x, const Items<T>& y, std::size_t i, Slot slot);
+  [[nodiscard]] bool is_hopeless(double log_weight, double uniform);
   [[nodiscard]] bool worse(std::size_t a, std::size_t b) const;
   void restore_heap();
   void compact();
@@ -73,6 +75,11 @@ class Reservoir {
   std::vector<Slot> slots_;
   std::vector<std::size_t> heap_;                               // slots, the largest key first
   double threshold_ = std::numeric_limits<double>::infinity();  // log tau
+  // Draws up to `hopeless_` cannot matter to a pair of this weight under this threshold. Derived,
+  // and computed anew when either changes.
+  double hopeless_ = 0;
+  double hopeless_weight_ = std::numeric_limits<double>::quiet_NaN();
+  double hopeless_threshold_ = std::numeric_limits<double>::quiet_NaN();
 };
 
 }  // namespace phsic

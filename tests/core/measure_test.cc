@@ -147,9 +147,9 @@ TEST_CASE("Self-AUC agrees with the AUC on new pairs") {
   REQUIRE(model->facts().accuracy);
   // The same stream goes on; score its pairs and exchanged ones.
   const auto later = noisy_learner(7000, 0.7, 1);
-  const Items<float> x = later.held_back_x();
-  const Items<float> y = later.held_back_y();
-  const Trial trial = run_trial(*model->estimator(), x, y, 5);
+  const ItemBlock<float> x = later.held_back_x();
+  const ItemBlock<float> y = later.held_back_y();
+  const Trial trial = run_trial(*model->estimator(), x.view(), y.view(), 5);
   CHECK(model->facts().accuracy->auc == Approx(accuracy_of(trial)->auc).margin(0.03));
   CHECK(model->facts().accuracy->auc > 0.75);
   // p-values of exchanged pairs are uniform.

@@ -16,7 +16,7 @@ constexpr ItemShape kOne{ItemKind::kDense, 1};
 void offer(Reservoir<double>& reservoir, std::uint64_t i, double log_weight, std::uint64_t seed) {
   const auto value = static_cast<double>(i);
   const DenseRows<double> row{&value, 1, 1};
-  reservoir.offer(row, row, 0, i, log_weight, Random(seed, i).exponential());
+  reservoir.offer(row, row, 0, i, log_weight, Random(seed, i).uniform());
 }
 
 TEST_CASE("A reservoir that is not full keeps every pair with its weight") {
