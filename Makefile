@@ -84,15 +84,17 @@ lint: lint-format lint-tidy  ## check formatting and style
 
 .PHONY: lint-format
 lint-format: clang-packages
-	clang-format --dry-run -Werror $(SOURCES)
+	@echo clang-format --dry-run -Werror
+	@clang-format --dry-run -Werror $(SOURCES)
 
 # clang-tidy reads the compile commands; nothing is built for it.
 .PHONY: lint-tidy
 lint-tidy: clang-packages
 	cmake --preset release
 	cmake --preset fuzz
-	printf '%s\n' $(UNITS) | xargs -P $(JOBS) -n 1 clang-tidy --quiet -p build/release
-	printf '%s\n' $(FUZZ_UNITS) | xargs -P $(JOBS) -n 1 clang-tidy --quiet -p build/fuzz
+	@echo clang-tidy, $(words $(UNITS) $(FUZZ_UNITS)) files
+	@printf '%s\n' $(UNITS) | xargs -P $(JOBS) -n 1 clang-tidy --quiet -p build/release
+	@printf '%s\n' $(FUZZ_UNITS) | xargs -P $(JOBS) -n 1 clang-tidy --quiet -p build/fuzz
 
 .PHONY: format
 format: clang-packages  ## reformat all sources

@@ -4,9 +4,8 @@
 
 #include <benchmark/benchmark.h>
 
-#include <time.h>
-
 #include <algorithm>
+#include <ctime>
 #include <limits>
 
 namespace phsic::bench {

@@ -14,9 +14,9 @@ struct BadPair {
   std::string name;
   std::vector<T> x;
   std::vector<T> y;
-  double weight;
-  double time;
-  Fault fault;
+  double weight = 1;
+  double time = 0;
+  Fault fault = Fault::kNone;
 };
 
 template <class T>

@@ -19,8 +19,8 @@ using Texts = Subject<double, ItemKind::kText, "spectrum:n=2", "sum(spectrum:n=1
 struct Compared {
   std::vector<double> scores;
   std::vector<double> expected;
-  double hsic;
-  double expected_hsic;
+  double hsic = 0;
+  double expected_hsic = 0;
 };
 
 // Learns n pairs with as many pivots as there are pairs (where pivots are needed, or everywhere),

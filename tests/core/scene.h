@@ -20,7 +20,7 @@ namespace phsic::test {
 // A kernel's notation as a template argument.
 template <std::size_t N>
 struct Notation {
-  char text[N];
+  char text[N] = {};
   constexpr Notation(const char (&source)[N]) { std::copy_n(source, N, text); }
 };
 
