@@ -32,7 +32,7 @@ int main() {
   for (const char* name : {"matched", "mismatched"}) {
     double score = 0;
     model->score(row_x, row_y, &score, nullptr, scratch);
-    fmt::print("{:<10} score {:6.2f}, as high in {:.3f} of random pairings\n", name, score,
+    fmt::print("{:<10} score {:4.0f}, as high in {:.2f} of random pairings\n", name, score,
                model->calibration().p_value(score).value());
     for (float& value : y) value = -value;
   }
