@@ -5,6 +5,7 @@
 #pragma once
 
 #include <optional>
+#include <string_view>
 #include <vector>
 
 #include "core/archive.h"
@@ -40,6 +41,7 @@ class Calibration {
   // The standard deviation of the matched scores, 0 below two.
   [[nodiscard]] double deviation() const;
 
+  static constexpr std::string_view kArchiveKind = "CALI";
   void save(Writer& writer) const;
   [[nodiscard]] static Calibration load(Reader& reader);
 

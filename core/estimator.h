@@ -81,6 +81,7 @@ class Estimator {
   // The score from two rows of such coordinates.
   [[nodiscard]] double combine(const T* u, const T* v) const;
 
+  static constexpr std::string_view kArchiveKind = sizeof(T) == 4 ? "ESTf" : "ESTd";
   void save(Writer& writer) const;
   [[nodiscard]] static Estimator load(Reader& reader);
 

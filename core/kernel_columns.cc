@@ -100,10 +100,11 @@ void KernelColumns<T>::fix_sparse(const SparseRows<T>& rows) {
 
 template <class T>
 void KernelColumns<T>::fix_texts(const TextRows& rows) {
-  std::vector<Gram> profile;
+  ProfileMaker profiles(kernel_.gram_length());
   for (std::size_t j = 0; j < size_; ++j) {
-    make_profile(rows.text(j), kernel_.gram_length(), profile);
-    for (const Gram& gram : profile) postings_.push_back({gram.code, j, gram.weight});
+    for (const Gram& gram : profiles.make(rows.text(j))) {
+      postings_.push_back({gram.code, j, gram.weight});
+    }
   }
   std::sort(postings_.begin(), postings_.end(), [](const Posting& a, const Posting& b) {
     return a.code != b.code ? a.code < b.code : a.column < b.column;
@@ -124,7 +125,7 @@ void KernelColumns<T>::evaluate(const Items<T>& items, T* out, Workspace& worksp
       return gaussian(std::get<SparseRows<T>>(items), out);
     case Kind::kLaplacian: return laplacian(items, out);
     case Kind::kPolynomial: return polynomial(items, out);
-    case Kind::kSpectrum: return spectrum(std::get<TextRows>(items), out);
+    case Kind::kSpectrum: return spectrum(std::get<TextRows>(items), out, workspace);
     case Kind::kSum:
     case Kind::kProduct: return combine(items, out, workspace);
   }
@@ -234,13 +235,12 @@ void KernelColumns<T>::polynomial(const Items<T>& items, T* out) const {
 }
 
 template <class T>
-void KernelColumns<T>::spectrum(const TextRows& rows, T* out) const {
-  std::vector<Gram> profile;
-  std::vector<double> sums(size_);
+void KernelColumns<T>::spectrum(const TextRows& rows, T* out, Workspace& workspace) const {
+  ProfileMaker profiles(kernel_.gram_length());
+  Workspace::Buffer<double> sums(workspace, size_);
   for (std::size_t i = 0; i < rows.rows; ++i) {
-    std::fill(sums.begin(), sums.end(), 0.0);
-    make_profile(rows.text(i), kernel_.gram_length(), profile);
-    for (const Gram& gram : profile) {
+    std::fill_n(sums.data(), size_, 0.0);
+    for (const Gram& gram : profiles.make(rows.text(i))) {
       auto posting =
           std::lower_bound(postings_.begin(), postings_.end(), gram.code,
                            [](const Posting& p, std::uint64_t code) { return p.code < code; });
@@ -277,11 +277,8 @@ double self_kernel(const Kernel& kernel, const Items<T>& items, std::size_t i) {
     case Kind::kLaplacian: return 1;
     case Kind::kPolynomial:
       return power(kernel.gamma() * squared_length(items, i) + kernel.offset(), kernel.degree());
-    case Kind::kSpectrum: {
-      std::vector<Gram> profile;
-      make_profile(std::get<TextRows>(items).text(i), kernel.gram_length(), profile);
-      return profile.empty() ? 0 : 1;
-    }
+    case Kind::kSpectrum:
+      return has_grams(std::get<TextRows>(items).text(i), kernel.gram_length()) ? 1 : 0;
     case Kind::kSum: {
       double sum = 0;
       for (const Kernel& part : kernel.parts()) sum += self_kernel(part, items, i);

@@ -39,7 +39,7 @@ class KernelColumns {
   void gaussian(const SparseRows<T>& rows, T* out) const;
   void laplacian(const Items<T>& items, T* out) const;
   void polynomial(const Items<T>& items, T* out) const;
-  void spectrum(const TextRows& rows, T* out) const;
+  void spectrum(const TextRows& rows, T* out, Workspace& workspace) const;
   void combine(const Items<T>& items, T* out, Workspace& workspace) const;
 
   struct Posting {

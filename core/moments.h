@@ -12,6 +12,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <limits>
+#include <string_view>
 #include <vector>
 
 #include "core/archive.h"
@@ -94,6 +95,7 @@ class Moments {
   // Zeros when nothing was added.
   [[nodiscard]] Covariance covariance() const;
 
+  static constexpr std::string_view kArchiveKind = "MOMS";
   void save(Writer& writer) const;
   [[nodiscard]] static Moments load(Reader& reader);
 

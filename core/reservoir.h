@@ -12,6 +12,7 @@
 #include <cstdint>
 #include <limits>
 #include <optional>
+#include <string_view>
 #include <vector>
 
 #include "core/archive.h"
@@ -52,6 +53,7 @@ class Reservoir {
   // its weights. Throws unless the shapes are the same.
   void merge(const Reservoir& other, double log_shift);
 
+  static constexpr std::string_view kArchiveKind = sizeof(T) == 4 ? "RESf" : "RESd";
   void save(Writer& writer) const;
   [[nodiscard]] static Reservoir load(Reader& reader);
 

@@ -55,36 +55,43 @@ bool is_utf8(std::string_view text) {
   return true;
 }
 
-void make_profile(std::string_view text, int n, std::vector<Gram>& profile) {
-  const auto length = static_cast<std::size_t>(n);
-  profile.clear();
-  std::vector<std::uint32_t> points;
-  points.reserve(text.size() + 2);
-  // A boundary mark alone says nothing, so single code points go without.
-  if (n > 1) points.push_back(kBoundary);
-  for (std::size_t at = 0; at < text.size();) points.push_back(next_code_point(text, at));
-  if (n > 1) points.push_back(kBoundary);
-  if (points.size() < length || text.empty()) return;
+bool has_grams(std::string_view text, int n) {
+  if (text.empty()) return false;
+  const auto points = std::count_if(text.begin(), text.end(), [](char c) {
+    return (static_cast<unsigned char>(c) & 0xc0U) != 0x80U;
+  });
+  return points + (n > 1 ? 2 : 0) >= n;
+}
 
-  const std::span<const std::uint32_t> all(points);
-  for (std::size_t i = 0; i + length <= points.size(); ++i) {
-    profile.push_back({gram_code(all.subspan(i, length)), 1});
+const std::vector<Gram>& ProfileMaker::make(std::string_view text) {
+  points_.clear();
+  profile_.clear();
+  // A boundary mark alone says nothing, so single code points go without.
+  if (n_ > 1) points_.push_back(kBoundary);
+  for (std::size_t at = 0; at < text.size();) points_.push_back(next_code_point(text, at));
+  if (n_ > 1) points_.push_back(kBoundary);
+  if (points_.size() < n_ || text.empty()) return profile_;
+
+  const std::span<const std::uint32_t> all(points_);
+  for (std::size_t i = 0; i + n_ <= points_.size(); ++i) {
+    profile_.push_back({gram_code(all.subspan(i, n_)), 1});
   }
   const auto by_code = [](const Gram& a, const Gram& b) { return a.code < b.code; };
-  std::sort(profile.begin(), profile.end(), by_code);
+  std::sort(profile_.begin(), profile_.end(), by_code);
   std::size_t kept = 0;
-  for (std::size_t i = 1; i < profile.size(); ++i) {
-    if (profile[i].code == profile[kept].code) {
-      profile[kept].weight += 1;
+  for (std::size_t i = 1; i < profile_.size(); ++i) {
+    if (profile_[i].code == profile_[kept].code) {
+      profile_[kept].weight += 1;
     } else {
-      profile[++kept] = profile[i];
+      profile_[++kept] = profile_[i];
     }
   }
-  profile.resize(kept + 1);
+  profile_.resize(kept + 1);
   double squares = 0;
-  for (const Gram& gram : profile) squares += gram.weight * gram.weight;
+  for (const Gram& gram : profile_) squares += gram.weight * gram.weight;
   const double norm = std::sqrt(squares);
-  for (Gram& gram : profile) gram.weight /= norm;
+  for (Gram& gram : profile_) gram.weight /= norm;
+  return profile_;
 }
 
 }  // namespace phsic

@@ -9,6 +9,7 @@
 // cosine.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <string_view>
 #include <vector>
@@ -23,8 +24,22 @@ struct Gram {
   double weight;
 };
 
-// The grams of length `n`, ascending by code; `profile` is overwritten.
-// REQUIRES: is_utf8(text), n >= 1.
-void make_profile(std::string_view text, int n, std::vector<Gram>& profile);
+// Makes profiles, one after the other, in memory that it keeps.
+class ProfileMaker {
+ public:
+  explicit ProfileMaker(int n) : n_(static_cast<std::size_t>(n)) {}
+
+  // The grams of length n, ascending by code; valid until the next call.
+  // REQUIRES: is_utf8(text), n >= 1.
+  const std::vector<Gram>& make(std::string_view text);
+
+ private:
+  std::size_t n_;
+  std::vector<std::uint32_t> points_;
+  std::vector<Gram> profile_;
+};
+
+// Does the text have a gram of length n at all? REQUIRES: is_utf8(text).
+[[nodiscard]] bool has_grams(std::string_view text, int n);
 
 }  // namespace phsic

@@ -117,6 +117,28 @@ TEST_CASE("A pivot change is read back to the same bits") {
   CHECK(serialise(parse<PivotChange<float>>(bytes)) == bytes);
 }
 
+template <class Object>
+void require_same_bits(const Object& object) {
+  const std::string bytes = serialise(object);
+  CHECK(serialise(parse<Object>(bytes)) == bytes);
+}
+
+TEST_CASE("Every part of the state can be saved by itself") {
+  Saved saved;
+  auto learner = saved.scene.learner();
+  saved.scene.feed(learner, saved.scene.stream);
+  const Moments moments = learner.moments(Learner<float>::Extent::kAll);
+  require_same_bits(moments);
+  require_same_bits(Estimator<float>::phsic(moments.covariance(), 0, true, 1));
+  require_same_bits(Calibration({1, 2, 3}, {0, 1}));
+  Reservoir<float> reservoir(20, learner.config().x.items, learner.config().y.items);
+  for (std::size_t i = 0; i < saved.scene.stream.size(); ++i) {
+    reservoir.offer(saved.scene.stream.x.view(), saved.scene.stream.y.view(), i, i, 0,
+                    Random(1, i).uniform());
+  }
+  require_same_bits(reservoir);
+}
+
 TEST_CASE("Learners of another shape cannot be merged") {
   Saved saved;
   Learner<float> ours = saved.scene.learner();

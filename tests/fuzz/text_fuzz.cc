@@ -11,8 +11,9 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   const int n = 1 + data[0] % kLongestGram;
   const std::string_view text(reinterpret_cast<const char*>(data) + 1, size - 1);
   if (!phsic::is_utf8(text)) return 0;
-  std::vector<phsic::Gram> profile;
-  phsic::make_profile(text, n, profile);
+  phsic::ProfileMaker maker(n);
+  const std::vector<phsic::Gram>& profile = maker.make(text);
+  require(profile.empty() != phsic::has_grams(text, n), "has_grams() knows of the grams");
   double squares = 0;
   for (std::size_t i = 0; i < profile.size(); ++i) {
     require(i == 0 || profile[i - 1].code < profile[i].code, "grams ascend");

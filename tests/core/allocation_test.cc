@@ -1,0 +1,98 @@
+// Once warm, scoring allocates nothing, and learning nothing for each pair. A program of its own,
+// because it counts every call of operator new.
+#include <atomic>
+#include <catch2/catch.hpp>
+#include <cstdlib>
+#include <new>
+
+#include "core/refresh.h"
+#include "tests/core/streams.h"
+
+namespace {
+
+std::atomic<std::size_t> allocations{0};
+
+void* counted(std::size_t size) {
+  ++allocations;
+  if (void* memory = std::malloc(size == 0 ? 1 : size)) return memory;
+  throw std::bad_alloc();
+}
+
+}  // namespace
+
+void* operator new(std::size_t size) { return counted(size); }
+void* operator new[](std::size_t size) { return counted(size); }
+void operator delete(void* memory) noexcept { std::free(memory); }
+void operator delete[](void* memory) noexcept { std::free(memory); }
+void operator delete(void* memory, std::size_t) noexcept { std::free(memory); }
+void operator delete[](void* memory, std::size_t) noexcept { std::free(memory); }
+
+namespace phsic::test {
+namespace {
+
+struct Case {
+  const char* kernel;
+  ItemKind kind;
+};
+
+StreamConfig config_for(const Case& of, const Stream<float>& stream) {
+  StreamConfig config;
+  config.x = {stream.x.shape(), Kernel::parse(of.kernel), 0};
+  config.y = {stream.y.shape(), Kernel::parse(of.kernel), 0};
+  config.reservoir = 64;
+  return config;
+}
+
+constexpr Case kCases[] = {
+    {"linear", ItemKind::kDense},   {"cosine", ItemKind::kDense},
+    {"gaussian", ItemKind::kDense}, {"sum(cosine,laplacian:gamma=0.1)", ItemKind::kDense},
+    {"cosine", ItemKind::kSparse},  {"gaussian", ItemKind::kSparse}};
+
+TEST_CASE("Warm scoring allocates nothing") {
+  for (const Case& each : kCases) {
+    CAPTURE(each.kernel);
+    const auto stream =
+        make_stream<float>({.kind = each.kind, .dim_x = 20, .dim_y = 20, .pairs = 1500}, 1);
+    Learner<float> learner(config_for(each, stream));
+    learner.learn(stream.x.view(), stream.y.view(), nullptr, nullptr, nullptr);
+    for (const auto kind : {EstimatorKind::kPhsic, EstimatorKind::kGaussianPmi}) {
+      EstimatorSpec spec;
+      spec.kind = kind;
+      const auto model = refresh(learner, spec, Learner<float>::Extent::kAll).model;
+      ScoreScratch<float> scratch;
+      std::vector<double> scores(stream.size());
+      const auto score_in_batches = [&] {
+        for (const std::size_t size : {1, 7, 256, 1000}) {
+          model->score(slice(stream.x.view(), 0, size), slice(stream.y.view(), 0, size),
+                       scores.data(), nullptr, scratch);
+          model->score_one_to_many(slice(stream.x.view(), 3, 1), slice(stream.y.view(), 0, size),
+                                   scores.data(), nullptr, scratch);
+        }
+      };
+      score_in_batches();
+      const std::size_t before = allocations;
+      score_in_batches();
+      CHECK(allocations - before == 0);
+    }
+  }
+}
+
+TEST_CASE("Warm learning allocates less than once a block") {
+  for (const Case& each : kCases) {
+    CAPTURE(each.kernel);
+    const auto stream =
+        make_stream<float>({.kind = each.kind, .dim_x = 20, .dim_y = 20, .pairs = 4096}, 2);
+    Learner<float> learner(config_for(each, stream));
+    const auto learn = [&] {
+      learner.learn(stream.x.view(), stream.y.view(), nullptr, nullptr, nullptr);
+    };
+    for (int i = 0; i < 8; ++i) learn();
+    const std::size_t before = allocations;
+    for (int i = 0; i < 4; ++i) learn();
+    const std::size_t blocks = 4 * stream.size() / kBlockPairs;
+    CHECK(allocations - before < blocks);
+  }
+}
+
+}  // namespace
+}  // namespace phsic::test
