@@ -132,7 +132,9 @@ std::vector<double> inverse_bandwidths(const Items<double>& items, double factor
     const double deviation = std::sqrt(squares / (n - 1));
     const double width = spread > 0 ? std::min(deviation, spread) : deviation;
     const double sigma = factor * std::pow(n, -0.2) * width;
-    if (std::isnormal(sigma)) scales[j] = 1 / sigma;
+    // Scaled values must have squares that are floats.
+    constexpr double kMostScale = 1e9;
+    if (std::isnormal(sigma)) scales[j] = std::min(1 / sigma, kMostScale);
   }
   return scales;
 }

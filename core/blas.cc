@@ -39,9 +39,18 @@ void require(int info, std::string_view routine) {
   if (info != 0) throw Error(fmt::format("{} did not converge: info = {}", routine, info));
 }
 
+// Products with an empty side are not for BLAS, which would complain or leave c as it was.
+template <class T>
+bool fill_if_empty(Size m, Size n, Size k, T* c) {
+  if (m > 0 && n > 0 && k > 0) return false;
+  std::fill_n(c, m * n, T(0));
+  return true;
+}
+
 }  // namespace
 
 void multiply(Size m, Size n, Size k, const float* a, const float* b, float* c) {
+  if (fill_if_empty(m, n, k, c)) return;
   if (m == 1) {
     cblas_sgemv(CblasRowMajor, CblasTrans, as_int(k), as_int(n), 1, b, as_int(n), a, 1, 0, c, 1);
     return;
@@ -51,11 +60,13 @@ void multiply(Size m, Size n, Size k, const float* a, const float* b, float* c) 
 }
 
 void multiply(Size m, Size n, Size k, const double* a, const double* b, double* c) {
+  if (fill_if_empty(m, n, k, c)) return;
   cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, as_int(m), as_int(n), as_int(k), 1, a,
               as_int(k), b, as_int(n), 0, c, as_int(n));
 }
 
 void multiply_transposed(Size m, Size n, Size k, const float* a, const float* b, float* c) {
+  if (fill_if_empty(m, n, k, c)) return;
   if (m == 1) {
     cblas_sgemv(CblasRowMajor, CblasNoTrans, as_int(n), as_int(k), 1, b, as_int(k), a, 1, 0, c, 1);
     return;
@@ -65,6 +76,7 @@ void multiply_transposed(Size m, Size n, Size k, const float* a, const float* b,
 }
 
 void multiply_transposed(Size m, Size n, Size k, const double* a, const double* b, double* c) {
+  if (fill_if_empty(m, n, k, c)) return;
   if (m == 1) {
     cblas_dgemv(CblasRowMajor, CblasNoTrans, as_int(n), as_int(k), 1, b, as_int(k), a, 1, 0, c, 1);
     return;
@@ -74,21 +86,25 @@ void multiply_transposed(Size m, Size n, Size k, const double* a, const double* 
 }
 
 void cross_product(Size m, Size n, Size k, const float* a, const float* b, float* c) {
+  if (fill_if_empty(m, n, k, c)) return;
   cblas_sgemm(CblasRowMajor, CblasTrans, CblasNoTrans, as_int(m), as_int(n), as_int(k), 1, a,
               as_int(m), b, as_int(n), 0, c, as_int(n));
 }
 
 void cross_product(Size m, Size n, Size k, const double* a, const double* b, double* c) {
+  if (fill_if_empty(m, n, k, c)) return;
   cblas_dgemm(CblasRowMajor, CblasTrans, CblasNoTrans, as_int(m), as_int(n), as_int(k), 1, a,
               as_int(m), b, as_int(n), 0, c, as_int(n));
 }
 
 void self_product(Size n, Size k, const float* a, float* c) {
+  if (fill_if_empty(n, n, k, c)) return;
   cblas_ssyrk(CblasRowMajor, CblasUpper, CblasTrans, as_int(n), as_int(k), 1, a, as_int(n), 0, c,
               as_int(n));
 }
 
 void self_product(Size n, Size k, const double* a, double* c) {
+  if (fill_if_empty(n, n, k, c)) return;
   cblas_dsyrk(CblasRowMajor, CblasUpper, CblasTrans, as_int(n), as_int(k), 1, a, as_int(n), 0, c,
               as_int(n));
 }

@@ -22,7 +22,7 @@ Eigen::MatrixXd ridge_factor(const Eigen::MatrixXd& c, double ridge) {
   const double average = c.trace() / d;
   // Rounding may leave an eigenvalue slightly below zero, which a small ridge does not lift: raise
   // the ridge until the matrix is positive definite.
-  for (double lift = ridge; lift < 1e3; lift = std::max(lift * 10, 1e-12)) {
+  for (double lift = ridge; lift < 1e3 * std::max(ridge, 1.0); lift = std::max(lift * 10, 1e-12)) {
     Eigen::MatrixXd factor = c;
     factor.diagonal().array() += lift * average;
     if (blas::cholesky(factor)) return factor;
@@ -74,6 +74,8 @@ typename Estimator<T>::Projection Estimator<T>::make_projection(const Eigen::Mat
   projection.dim = static_cast<std::size_t>(matrix.rows());
   projection.rank = static_cast<std::size_t>(matrix.cols());
   projection.matrix.resize(projection.dim * projection.rank);
+  projection.mean.assign(projection.rank, 0);
+  if (matrix.size() == 0) return projection;
   Eigen::Map<Eigen::Matrix<T, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>>(
       projection.matrix.data(), matrix.rows(), matrix.cols()) = matrix.cast<T>();
   const Eigen::VectorXd projected = matrix.transpose() * mean;
@@ -134,7 +136,7 @@ template <class T>
 const T* Estimator<T>::Projection::project(const Items<T>& items, T* storage) const {
   if (const auto* dense = std::get_if<DenseRows<T>>(&items)) {
     if (identity) return dense->data;
-    if (rank > 0) blas::multiply(dense->rows, rank, dim, dense->data, matrix.data(), storage);
+    blas::multiply(dense->rows, rank, dim, dense->data, matrix.data(), storage);
     return storage;
   }
   const auto& sparse = std::get<SparseRows<T>>(items);

@@ -51,7 +51,7 @@ template <class T>
 void FeatureMap<T>::map_to_unit(const Items<T>& items, FeatureBlock<T>& block) const {
   const auto unit = [](const T* values, std::size_t n, T* out) {
     const double squared = loops::squared_norm(values, n);
-    loops::scale(values, n, static_cast<T>(squared > 0 ? 1 / std::sqrt(squared) : 0), out);
+    loops::scale(values, n, static_cast<T>(loops::inverse_length(squared)), out);
   };
   if (const auto* dense = std::get_if<DenseRows<T>>(&items)) {
     block.storage.resize(std::max(block.storage.size(), dense->rows * dense->dim));

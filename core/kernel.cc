@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <charconv>
 #include <cmath>
 #include <utility>
 
@@ -16,12 +17,30 @@ constexpr int kMaxDepth = 8;
 constexpr std::size_t kMaxParts = 16;
 constexpr int kMaxDegree = 32;
 constexpr int kMaxGramLength = 16;
+// One over its square must be a float.
+constexpr double kLeastSigma = 1e-15;
 
 constexpr std::array<std::string_view, 8> kNames = {
     "linear", "cosine", "gaussian", "laplacian", "polynomial", "spectrum", "sum", "product"};
 constexpr std::array<std::string_view, 4> kBandwidths = {"", "median", "scott", "silverman"};
 
 std::string_view name_of(Kernel::Kind kind) { return kNames[static_cast<std::size_t>(kind)]; }
+
+// All simple kernels in it. Each costs a product, and for sparse pivots a table.
+std::size_t count_leaves(const std::vector<Kernel>& parts) {
+  std::size_t leaves = 0;
+  for (const Kernel& part : parts) {
+    leaves += part.parts().empty() ? 1 : count_leaves(part.parts());
+  }
+  return leaves;
+}
+
+void require_parts(std::string_view what, const std::vector<Kernel>& parts) {
+  const std::size_t leaves = count_leaves(parts);
+  if (leaves < 1 || leaves > kMaxParts) {
+    throw Error(fmt::format("{}: found {} kernels, expected 1 to {}", what, leaves, kMaxParts));
+  }
+}
 
 void require_positive(std::string_view what, double value) {
   if (!std::isfinite(value) || value <= 0) {
@@ -92,14 +111,10 @@ class NotationParser {
   }
 
   double to_number(const std::string& key, const std::string& value) const {
-    std::size_t used = 0;
     double number = 0;
-    try {
-      number = std::stod(value, &used);
-    } catch (const std::exception&) {
-      used = 0;
-    }
-    if (used == 0 || used != value.size()) {
+    const char* end = value.data() + value.size();
+    const auto read = std::from_chars(value.data(), end, number);
+    if (read.ec != std::errc() || read.ptr != end) {
       fail(fmt::format("{}: found '{}', expected a number", key, value));
     }
     return number;
@@ -175,6 +190,10 @@ Kernel Kernel::cosine() { return Kernel(Kind::kCosine); }
 
 Kernel Kernel::gaussian(double sigma) {
   require_positive("gaussian sigma", sigma);
+  if (sigma < kLeastSigma || sigma > 1 / kLeastSigma) {
+    throw Error(fmt::format("gaussian sigma: found {}, expected {} to {}", sigma, kLeastSigma,
+                            1 / kLeastSigma));
+  }
   Kernel kernel(Kind::kGaussian);
   kernel.sigma_ = sigma;
   return kernel;
@@ -219,19 +238,14 @@ Kernel Kernel::spectrum(int n) {
 }
 
 Kernel Kernel::sum(std::vector<Kernel> parts) {
-  if (parts.empty() || parts.size() > kMaxParts) {
-    throw Error(fmt::format("sum: found {} kernels, expected 1 to {}", parts.size(), kMaxParts));
-  }
+  require_parts("sum", parts);
   Kernel kernel(Kind::kSum);
   kernel.parts_ = std::move(parts);
   return kernel;
 }
 
 Kernel Kernel::product(std::vector<Kernel> parts) {
-  if (parts.empty() || parts.size() > kMaxParts) {
-    throw Error(
-        fmt::format("product: found {} kernels, expected 1 to {}", parts.size(), kMaxParts));
-  }
+  require_parts("product", parts);
   Kernel kernel(Kind::kProduct);
   kernel.parts_ = std::move(parts);
   return kernel;
@@ -312,7 +326,7 @@ Kernel Kernel::fitted(const Items<double>& items, const std::vector<double>& wei
   for (Kernel& part : kernel.parts_) part = part.fitted(items, weights, seed);
   if (kind_ != Kind::kGaussian || bandwidth_ == Bandwidth::kGiven) return kernel;
   if (bandwidth_ == Bandwidth::kMedian) {
-    kernel.sigma_ = median_distance(items, weights, seed);
+    kernel.sigma_ = std::max(median_distance(items, weights, seed), kLeastSigma);
   } else {
     const double factor = bandwidth_ == Bandwidth::kScott ? 1.059 : 0.9;
     kernel.scales_ = inverse_bandwidths(items, factor);
@@ -321,15 +335,24 @@ Kernel Kernel::fitted(const Items<double>& items, const std::vector<double>& wei
 }
 
 double Kernel::bandwidth_ratio(const Kernel& other) const {
-  const auto ratio = [](double a, double b) {
-    return a > 0 && b > 0 ? std::max(a / b, b / a) : 1.0;
-  };
   double largest = 1;
-  if (kind_ == Kind::kGaussian) {
-    largest = std::max(largest, ratio(sigma_, other.sigma_));
+  if (kind_ == Kind::kGaussian && scales_.empty() && other.scales_.empty()) {
+    largest = std::max(sigma_ / other.sigma_, other.sigma_ / sigma_);
+  } else if (kind_ == Kind::kGaussian) {
+    // The typical dimension's ratio. A dimension that is constant on one side only counts as much
+    // as one that has changed by this factor.
+    constexpr double kMost = 8;
+    double logs = 0;
+    double counted = 0;
     for (std::size_t j = 0; j < std::min(scales_.size(), other.scales_.size()); ++j) {
-      largest = std::max(largest, ratio(scales_[j], other.scales_[j]));
+      const double a = scales_[j];
+      const double b = other.scales_[j];
+      if (a == 0 && b == 0) continue;
+      const double ratio = a > 0 && b > 0 ? std::max(a / b, b / a) : kMost;
+      logs += std::log(std::min(ratio, kMost));
+      counted += 1;
     }
+    largest = counted > 0 ? std::exp(logs / counted) : 1;
   }
   for (std::size_t i = 0; i < std::min(parts_.size(), other.parts_.size()); ++i) {
     largest = std::max(largest, parts_[i].bandwidth_ratio(other.parts_[i]));

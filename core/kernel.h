@@ -80,7 +80,8 @@ class Kernel {
   [[nodiscard]] Kernel fitted(const Items<double>& items, const std::vector<double>& weights,
                               std::uint64_t seed) const;
 
-  // The largest factor by which a fitted sigma of `other` differs from ours, 1 or more.
+  // The factor by which a fitted sigma of `other` differs from ours, 1 or more: the largest over
+  // Gaussians, each taken over its dimensions' geometric mean.
   [[nodiscard]] double bandwidth_ratio(const Kernel& other) const;
 
   void save(Writer& writer) const;

@@ -31,8 +31,6 @@ double squared_length(const Items<T>& items, std::size_t i) {
   return loops::squared_norm(sparse.value + sparse.start[i], sparse.start[i + 1] - sparse.start[i]);
 }
 
-double inverse_length(double squared) { return squared > 0 ? 1 / std::sqrt(squared) : 0; }
-
 }  // namespace
 
 template <class T>
@@ -63,7 +61,8 @@ void KernelColumns<T>::fix_dense(const DenseRows<T>& rows) {
   if (kernel_.kind() == Kernel::Kind::kCosine) {
     for (std::size_t j = 0; j < size_; ++j) {
       T* row = rows_.data() + j * rows.dim;
-      loops::scale(row, rows.dim, static_cast<T>(inverse_length(squared_length<T>(rows, j))), row);
+      loops::scale(row, rows.dim, static_cast<T>(loops::inverse_length(squared_length<T>(rows, j))),
+                   row);
     }
   }
   if (kernel_.kind() == Kernel::Kind::kGaussian) {
@@ -84,8 +83,9 @@ void KernelColumns<T>::fix_sparse(const SparseRows<T>& rows) {
   columns_.assign(rows.dim * size_, 0);
   norms_.assign(size_, 0);
   for (std::size_t j = 0; j < size_; ++j) {
-    const double unit =
-        kernel_.kind() == Kernel::Kind::kCosine ? inverse_length(squared_length<T>(rows, j)) : 1;
+    const double unit = kernel_.kind() == Kernel::Kind::kCosine
+                            ? loops::inverse_length(squared_length<T>(rows, j))
+                            : 1;
     double norm = 0;
     for (std::size_t e = rows.start[j]; e < rows.start[j + 1]; ++e) {
       const std::size_t index = rows.index[e];
@@ -154,7 +154,7 @@ void KernelColumns<T>::cosines(const Items<T>& items, T* out) const {
   dots(items, out);
   for (std::size_t i = 0; i < row_count(items); ++i) {
     T* row = out + i * size_;
-    loops::scale(row, size_, static_cast<T>(inverse_length(squared_length(items, i))), row);
+    loops::scale(row, size_, static_cast<T>(loops::inverse_length(squared_length(items, i))), row);
   }
 }
 
@@ -272,7 +272,7 @@ double self_kernel(const Kernel& kernel, const Items<T>& items, std::size_t i) {
   using Kind = Kernel::Kind;
   switch (kernel.kind()) {
     case Kind::kLinear: return squared_length(items, i);
-    case Kind::kCosine: return squared_length(items, i) > 0 ? 1 : 0;
+    case Kind::kCosine: return loops::inverse_length(squared_length(items, i)) > 0 ? 1 : 0;
     case Kind::kGaussian:
     case Kind::kLaplacian: return 1;
     case Kind::kPolynomial:

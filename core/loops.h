@@ -5,6 +5,7 @@
 // Overloaded for float and double.
 #pragma once
 
+#include <cmath>
 #include <cstddef>
 
 namespace phsic::loops {
@@ -20,6 +21,13 @@ namespace phsic::loops {
 // Sum of squares, summed in double.
 [[nodiscard]] double squared_norm(const float* x, std::size_t n);
 [[nodiscard]] double squared_norm(const double* x, std::size_t n);
+
+// 1 / length of a vector of this squared length; 0 for vectors shorter than 1e-30, which count as
+// zero: their unit vectors would be noise, and 1 / length no float.
+[[nodiscard]] inline double inverse_length(double squared) {
+  constexpr double kShortest = 1e-60;
+  return squared > kShortest ? 1 / std::sqrt(squared) : 0;
+}
 
 // out = factor * x.
 void scale(const float* x, std::size_t n, float factor, float* out);

@@ -326,14 +326,18 @@ void Moments::transform(const Eigen::MatrixXd& a, const Eigen::MatrixXd& b) {
   const auto to_y = static_cast<std::size_t>(b.rows());
   const auto apply = [](const Eigen::MatrixXd& left, std::vector<double>& sums,
                         const Eigen::MatrixXd& right) {
-    const RowMajor result = left *
-                            as_matrix(sums, static_cast<std::size_t>(left.cols()),
-                                      static_cast<std::size_t>(right.cols())) *
-                            right.transpose();
+    RowMajor result = RowMajor::Zero(left.rows(), right.rows());
+    if (!sums.empty()) {
+      result = left *
+               as_matrix(sums, static_cast<std::size_t>(left.cols()),
+                         static_cast<std::size_t>(right.cols())) *
+               right.transpose();
+    }
     sums.assign(result.data(), result.data() + result.size());
   };
   const auto apply_vector = [](const Eigen::MatrixXd& left, std::vector<double>& values) {
-    const Eigen::VectorXd result = left * as_vector(values);
+    Eigen::VectorXd result = Eigen::VectorXd::Zero(left.rows());
+    if (!values.empty()) result = left * as_vector(values);
     values.assign(result.data(), result.data() + result.size());
   };
   apply(a, xy_, b);

@@ -14,6 +14,9 @@
 namespace phsic {
 namespace {
 
+// Residuals below this are none: one over their root must be a float.
+constexpr double kLeastResidual = 1e-30;
+
 // The position of the largest residual, the first of equal ones.
 std::size_t choose_greedily(const std::vector<double>& residuals) {
   const auto found = std::max_element(residuals.begin(), residuals.end());
@@ -57,7 +60,8 @@ PivotChoice choose_pivots(const Kernel& kernel, const ItemBlock<double>& items,
   for (std::size_t i = 0; i < n; ++i) diagonal[i] = self_kernel(kernel, view, i);
   std::vector<double> residuals = diagonal;
   std::vector<double> explained(n);  // apart from the residuals: small squares add up unrounded
-  const double floor = tolerance * *std::max_element(diagonal.begin(), diagonal.end());
+  const double floor =
+      std::max(tolerance * *std::max_element(diagonal.begin(), diagonal.end()), kLeastResidual);
 
   // Row t holds the t-th coordinate of every item.
   count = std::min(count, n);
