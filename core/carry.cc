@@ -39,6 +39,17 @@ double sample_factor(const Moments& moments, const typename Reservoir<T>::Sample
   return total > 0 ? moments.weight() / total : 0;
 }
 
+template <class T>
+double effective_pairs(const typename Reservoir<T>::Sample& sample) {
+  double sum = 0;
+  double squares = 0;
+  for (const double weight : sample.weights) {
+    sum += weight;
+    squares += weight * weight;
+  }
+  return squares > 0 ? sum * sum / squares : 0;
+}
+
 }  // namespace
 
 template <class T>
@@ -76,6 +87,7 @@ void carry_over(Moments& moments, FeaturePair<T> from, FeaturePair<T> to,
     plus.move_origin(moments.origin_x(), moments.origin_y());
     add_sample(plus, to, sample, factor, workspace);
     moments.correct(plus, minus);
+    moments.limit_effective_pairs(effective_pairs<T>(sample));
   }
   if (moments.parts() == Moments::Parts::kAll) {
     Covariance covariance = moments.covariance();
@@ -95,6 +107,7 @@ void rebuild(Moments& moments, FeaturePair<T> to, const typename Reservoir<T>::S
     return map.is_sparse() ? Eigen::VectorXd(Eigen::VectorXd::Zero(mean.size())) : mean;
   };
   moments.assign(covariance, origin(to.x, covariance.mean_x), origin(to.y, covariance.mean_y));
+  moments.limit_effective_pairs(effective_pairs<T>(sample));
 }
 
 void make_positive(Covariance& covariance) {

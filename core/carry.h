@@ -6,7 +6,9 @@
 // residual_old(x)). A sample of the learned pairs, for which both sides are known, then serves as
 // control variate: what is added to the sums is (sample in new features) - T (sample in old
 // features), weighed to stand for the whole stream. While the sample still holds every pair, the
-// result is exact.
+// result is exact;
+// from then on it counts as no more effective pairs than the sample has, since it carries the
+// sample's noise.
 #pragma once
 
 #include <Eigen/Core>

@@ -96,6 +96,16 @@ void FeatureMap<T>::map_by_pivots(const Items<T>& items, FeatureBlock<T>& block,
 }
 
 template <class T>
+bool FeatureMap<T>::operator==(const FeatureMap& other) const {
+  if (this == &other) return true;
+  Writer ours;
+  Writer theirs;
+  save(ours);
+  other.save(theirs);
+  return ours.bytes() == theirs.bytes();
+}
+
+template <class T>
 void FeatureMap<T>::save(Writer& writer) const {
   writer.number<std::uint8_t>(pivots_.has_value());
   if (pivots_) {

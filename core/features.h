@@ -48,6 +48,9 @@ class FeatureMap {
   // REQUIRES: items of item_shape(), each without fault.
   void map(const Items<T>& items, FeatureBlock<T>& block, Workspace& workspace) const;
 
+  // The same features, whatever the object.
+  bool operator==(const FeatureMap& other) const;
+
   void save(Writer& writer) const;
   [[nodiscard]] static std::shared_ptr<const FeatureMap> load(Reader& reader);
 

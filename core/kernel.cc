@@ -19,6 +19,7 @@ constexpr int kMaxDegree = 32;
 constexpr int kMaxGramLength = 16;
 // One over its square must be a float.
 constexpr double kLeastSigma = 1e-15;
+constexpr double kMostSigma = 1e15;
 
 constexpr std::array<std::string_view, 8> kNames = {
     "linear", "cosine", "gaussian", "laplacian", "polynomial", "spectrum", "sum", "product"};
@@ -190,9 +191,9 @@ Kernel Kernel::cosine() { return Kernel(Kind::kCosine); }
 
 Kernel Kernel::gaussian(double sigma) {
   require_positive("gaussian sigma", sigma);
-  if (sigma < kLeastSigma || sigma > 1 / kLeastSigma) {
-    throw Error(fmt::format("gaussian sigma: found {}, expected {} to {}", sigma, kLeastSigma,
-                            1 / kLeastSigma));
+  if (sigma < kLeastSigma || sigma > kMostSigma) {
+    throw Error(
+        fmt::format("gaussian sigma: found {}, expected {} to {}", sigma, kLeastSigma, kMostSigma));
   }
   Kernel kernel(Kind::kGaussian);
   kernel.sigma_ = sigma;
@@ -326,7 +327,7 @@ Kernel Kernel::fitted(const Items<double>& items, const std::vector<double>& wei
   for (Kernel& part : kernel.parts_) part = part.fitted(items, weights, seed);
   if (kind_ != Kind::kGaussian || bandwidth_ == Bandwidth::kGiven) return kernel;
   if (bandwidth_ == Bandwidth::kMedian) {
-    kernel.sigma_ = std::max(median_distance(items, weights, seed), kLeastSigma);
+    kernel.sigma_ = std::clamp(median_distance(items, weights, seed), kLeastSigma, kMostSigma);
   } else {
     const double factor = bandwidth_ == Bandwidth::kScott ? 1.059 : 0.9;
     kernel.scales_ = inverse_bandwidths(items, factor);

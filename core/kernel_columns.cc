@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "core/blas.h"
 #include "core/loops.h"
@@ -179,8 +180,18 @@ void KernelColumns<T>::gaussian(const DenseRows<T>& rows, T* out, Workspace& wor
     return;
   }
   blas::multiply_transposed(rows.rows, size_, rows.dim, shifted.data(), rows_.data(), out);
+  const T longest = *std::max_element(norms_.begin(), norms_.end());
   for (std::size_t i = 0; i < rows.rows; ++i) {
-    loops::gaussian_from_dots(out + i * size_, norms_.data(), size_, norms[i], factor);
+    T* row = out + i * size_;
+    loops::gaussian_from_dots(row, norms_.data(), size_, norms[i], factor);
+    // Far from the origin the products have lost the digits of short distances: take those again.
+    const T blur = 4 * std::numeric_limits<T>::epsilon() * (norms[i] + longest) * factor;
+    if (!(blur > T(1e-3))) continue;
+    for (std::size_t j = 0; j < size_; ++j) {
+      row[j] = loops::squared_distance(shifted.data() + i * rows.dim, rows_.data() + j * rows.dim,
+                                       rows.dim);
+    }
+    loops::exp_negative(row, size_, factor);
   }
 }
 

@@ -152,29 +152,55 @@ double Learner<T>::log_fading(double time) const {
   return time / config_.forgetting.half_life() * std::numbers::ln2;
 }
 
-// A bucket's share of the window; in pairs, a whole number of blocks.
+// How many buckets a window has; in pairs, no more than it has blocks.
 template <class T>
-double Learner<T>::bucket_span() const {
-  const double span = config_.forgetting.span / config_.forgetting.buckets;
-  if (config_.forgetting.by_seconds()) return span;
-  return std::max(1.0, std::ceil(span / kBlockPairs)) * kBlockPairs;
+std::size_t Learner<T>::bucket_count() const {
+  const Forgetting& forgetting = config_.forgetting;
+  if (!forgetting.is_window()) return 1;
+  if (forgetting.by_seconds()) return forgetting.buckets;
+  const double blocks = std::max(1.0, std::floor(forgetting.span / kBlockPairs));
+  return static_cast<std::size_t>(std::min<double>(forgetting.buckets, blocks));
 }
 
 // A bucket's share of the reservoir.
 template <class T>
 std::size_t Learner<T>::bucket_capacity() const {
-  const std::size_t most = config_.forgetting.is_window() ? config_.forgetting.buckets : 1;
-  return std::max<std::size_t>(1, config_.reservoir / most);
+  return std::max<std::size_t>(1, config_.reservoir / bucket_count());
 }
 
-// The bucket of the `count` oldest recent pairs.
+// The bucket of what arrived at this time. In pairs, a bucket is a whole number of blocks.
 template <class T>
-std::int64_t Learner<T>::bucket_of_block(std::size_t count) const {
+std::int64_t Learner<T>::bucket_at(double time) const {
   if (!config_.forgetting.is_window()) return 0;
-  // By the last pair's time, or by the first pair's number, which begins a block.
-  const double at = arrival(config_.forgetting.by_seconds() ? count - 1 : 0);
-  const double id = std::floor(at / bucket_span());
-  return static_cast<std::int64_t>(std::clamp(id, -9e15, 9e15));
+  double span = config_.forgetting.span / static_cast<double>(bucket_count());
+  if (!config_.forgetting.by_seconds()) span = std::ceil(span / kBlockPairs) * kBlockPairs;
+  return static_cast<std::int64_t>(std::clamp(std::floor(time / span), -9e15, 9e15));
+}
+
+// The bucket of the newest pair: what the window is counted back from.
+template <class T>
+std::int64_t Learner<T>::newest_bucket() const {
+  return bucket_at(config_.forgetting.by_seconds() ? latest_time_ : newest_number());
+}
+
+template <class T>
+double Learner<T>::newest_number() const {
+  return static_cast<double>(sequence_) - 1;
+}
+
+// Has this bucket left the window?
+template <class T>
+bool Learner<T>::is_past(std::int64_t bucket) const {
+  return config_.forgetting.is_window() &&
+         bucket <= newest_bucket() - static_cast<std::int64_t>(bucket_count());
+}
+
+// How many of the recent pairs have left the window without ever leaving the recent ones.
+template <class T>
+std::size_t Learner<T>::past_recent() const {
+  std::size_t count = 0;
+  while (count < times_.size() && is_past(bucket_at(arrival(count)))) ++count;
+  return count;
 }
 
 template <class T>
@@ -185,8 +211,8 @@ void Learner<T>::flush_ready() {
 // Moves the `count` oldest recent pairs into the moments and offers them to the reservoir.
 template <class T>
 void Learner<T>::flush(std::size_t count) {
-  const std::int64_t id = bucket_of_block(count);
-  Bucket& bucket = buckets_.empty() || buckets_.back().id < id ? open_bucket(id) : buckets_.back();
+  // A block belongs to the bucket of its last pair.
+  Bucket& bucket = bucket_for(bucket_at(arrival(count - 1)));
   add_recent(bucket.moments, 0, count, scratch_);
   x_.remember(scratch_.x, weights_.data());
   y_.remember(scratch_.y, weights_.data());
@@ -205,9 +231,13 @@ void Learner<T>::flush(std::size_t count) {
   times_.erase(times_.begin(), times_.begin() + static_cast<std::ptrdiff_t>(count));
 }
 
+// The bucket of this id, which is opened if there is none; what the window has room for no more
+// leaves.
 template <class T>
-typename Learner<T>::Bucket& Learner<T>::open_bucket(std::int64_t id) {
-  const std::size_t most = config_.forgetting.is_window() ? config_.forgetting.buckets : 1;
+typename Learner<T>::Bucket& Learner<T>::bucket_for(std::int64_t id) {
+  const auto place = std::find_if(buckets_.begin(), buckets_.end(),
+                                  [id](const Bucket& bucket) { return bucket.id >= id; });
+  if (place != buckets_.end() && place->id == id) return *place;
   Bucket bucket{
       id, Moments(x_.map->dim(), y_.map->dim(), config_.parts, config_.forgetting.half_life()),
       Reservoir<T>(bucket_capacity(), config_.x.items, config_.y.items)};
@@ -215,10 +245,14 @@ typename Learner<T>::Bucket& Learner<T>::open_bucket(std::int64_t id) {
     bucket.moments.move_origin(buckets_.back().moments.origin_x(),
                                buckets_.back().moments.origin_y());
   }
-  std::erase_if(buckets_,
-                [&](const Bucket& old) { return old.id <= id - static_cast<std::int64_t>(most); });
-  buckets_.push_back(std::move(bucket));
-  return buckets_.back();
+  const auto inserted = buckets_.insert(place, std::move(bucket));
+  const std::ptrdiff_t opened = inserted - buckets_.begin();
+  const auto past = std::min<std::ptrdiff_t>(
+      opened, std::count_if(buckets_.begin(), buckets_.end(), [&](const Bucket& old) {
+        return old.id <= buckets_.back().id - static_cast<std::int64_t>(bucket_count());
+      }));
+  buckets_.erase(buckets_.begin(), buckets_.begin() + past);
+  return buckets_[static_cast<std::size_t>(opened - past)];
 }
 
 // Where the sums of a stream begin: at 0 for sparse features and for short ones, else at the mean
@@ -245,9 +279,12 @@ void Learner<T>::add_recent(Moments& moments, std::size_t first, std::size_t cou
                             Scratch& scratch) const {
   const Items<T> x = x_.recent.block_at(first).view();
   const Items<T> y = y_.recent.block_at(first).view();
-  x_.map->map(slice(x, 0, count), scratch.x, scratch.workspace);
-  y_.map->map(slice(y, 0, count), scratch.y, scratch.workspace);
-  const double now = arrival(first + count - 1);
+  const std::size_t offset = first % kBlockPairs;
+  x_.map->map(slice(x, offset, count), scratch.x, scratch.workspace);
+  y_.map->map(slice(y, offset, count), scratch.y, scratch.workspace);
+  // After a merge the moments may be of a later time than our own pairs.
+  double now = arrival(first + count - 1);
+  if (moments.pairs() > 0) now = std::max(now, moments.now());
   if (accepted_ == times_.size() && moments.pairs() == 0) {
     moments.move_origin(origin_for(*x_.map, scratch.x.features),
                         origin_for(*y_.map, scratch.y.features));
@@ -270,15 +307,25 @@ void Learner<T>::add_recent(Moments& moments, std::size_t first, std::size_t cou
 template <class T>
 Moments Learner<T>::moments(Extent extent) const {
   if (!is_ready()) return {0, 0, config_.parts};
-  Moments total = buckets_.empty() ? Moments(x_.map->dim(), y_.map->dim(), config_.parts,
-                                             config_.forgetting.half_life())
-                                   : buckets_.front().moments;
-  for (std::size_t i = 1; i < buckets_.size(); ++i) total.merge(buckets_[i].moments);
+  Moments total(x_.map->dim(), y_.map->dim(), config_.parts, config_.forgetting.half_life());
+  bool first_one = true;
+  for (const Bucket& bucket : buckets_) {
+    if (is_past(bucket.id)) continue;
+    if (first_one) {
+      total = bucket.moments;
+    } else {
+      total.merge(bucket.moments);
+    }
+    first_one = false;
+  }
   // The incomplete block, and the pairs held back if they are wanted, go into the copy only.
   Scratch scratch;
   const std::size_t end = times_.size() - (extent == Extent::kAll ? 0 : held_back());
-  for (std::size_t first = 0; first < end; first += kBlockPairs) {
-    add_recent(total, first, std::min(kBlockPairs, end - first), scratch);
+  for (std::size_t first = past_recent(); first < end;) {
+    const std::size_t block_end = (first / kBlockPairs + 1) * kBlockPairs;
+    const std::size_t count = std::min(block_end, end) - first;
+    add_recent(total, first, count, scratch);
+    first += count;
   }
   return total;
 }
@@ -289,6 +336,7 @@ typename Reservoir<T>::Sample Learner<T>::sample() const {
   all.x = ItemBlock<T>(config_.x.items);
   all.y = ItemBlock<T>(config_.y.items);
   for (const Bucket& bucket : buckets_) {
+    if (is_past(bucket.id)) continue;
     const auto part = bucket.reservoir.sample(log_fading(bucket.moments.now()));
     all.x.append_all(part.x);
     all.y.append_all(part.y);
@@ -298,17 +346,53 @@ typename Reservoir<T>::Sample Learner<T>::sample() const {
   return all;
 }
 
+// The sampled pairs and the recent ones, weighed as of the newest: after a long silence, the recent
+// pairs as of the moments' time would weigh infinitely much.
 template <class T>
-bool Learner<T>::side_wants_pivots(const Side& side, const SideConfig& config) const {
-  if (!config.uses_pivots()) return false;
+typename Reservoir<T>::Sample Learner<T>::candidates() const {
+  auto all = sample();
+  const ItemBlock<T> recent_x = x_.recent.from(past_recent());
+  if (recent_x.size() == 0) return all;
+  double now = arrival(times_.size() - 1);
+  if (!buckets_.empty()) {
+    const double moments_now = buckets_.back().moments.now();
+    const double silence = std::max(fading(times_.size() - 1, moments_now), 0.0);
+    for (double& weight : all.weights) weight *= std::exp2(-silence);
+    now = std::max(now, moments_now);
+  }
+  all.x.append_all(recent_x);
+  all.y.append_all(y_.recent.from(past_recent()));
+  for (std::size_t i = past_recent(); i < times_.size(); ++i) {
+    all.weights.push_back(weights_[i] * std::exp2(fading(i, now)));
+  }
+  return all;
+}
+
+template <class T>
+bool Learner<T>::side_wants_pivots(const Side& side, const SideConfig& config,
+                                   const ItemBlock<T>& items,
+                                   const std::vector<double>& weights) const {
+  if (!config.uses_pivots() || items.size() == 0) return false;
   if (side.map == nullptr) return true;
-  return side.unexplained() > config_.residual_threshold &&
-         side.unexplained() > kGrowth * side.chosen_unexplained;
+  // What is left unexplained has grown, or what is explained has shrunk, which tells more where the
+  // pivots never explained much.
+  const double left = side.unexplained();
+  const bool worse = left > kGrowth * side.chosen_unexplained ||
+                     1 - left < (1 - side.chosen_unexplained) / kGrowth;
+  if (left > config_.residual_threshold && worse) return true;
+  // A kernel that is far too wide has no residual to complain of.
+  if (!config.kernel.needs_fitting()) return false;
+  const Kernel fitted =
+      config.kernel.fitted(items.template cast<double>().view(), weights, config_.seed);
+  return side.map->kernel().bandwidth_ratio(fitted) >= kBandwidthChange;
 }
 
 template <class T>
 bool Learner<T>::wants_pivots() const {
-  return accepted_ > 0 && (side_wants_pivots(x_, config_.x) || side_wants_pivots(y_, config_.y));
+  if (!config_.x.uses_pivots() && !config_.y.uses_pivots()) return false;
+  const auto all = candidates();
+  return side_wants_pivots(x_, config_.x, all.x, all.weights) ||
+         side_wants_pivots(y_, config_.y, all.y, all.weights);
 }
 
 template <class T>
@@ -328,35 +412,20 @@ PivotSet<T> Learner<T>::choose_side(const SideConfig& config, const Side& side,
 
 template <class T>
 std::optional<PivotChange<T>> Learner<T>::propose_pivots() const {
-  if (accepted_ == 0 || (!config_.x.uses_pivots() && !config_.y.uses_pivots())) {
-    return std::nullopt;
-  }
-  auto candidates = sample();
-  candidates.x.append_all(x_.recent.from(0));
-  candidates.y.append_all(y_.recent.from(0));
-  // Weigh all as of the newest: after a long silence, the recent pairs as of the moments' time
-  // would weigh infinitely much.
-  double now = buckets_.empty() ? arrival(times_.size() - 1) : buckets_.back().moments.now();
-  if (!times_.empty()) {
-    const double silence = std::max(fading(times_.size() - 1, now), 0.0);
-    for (double& weight : candidates.weights) weight *= std::exp2(-silence);
-    now = std::max(now, arrival(times_.size() - 1));
-  }
-  for (std::size_t i = 0; i < times_.size(); ++i) {
-    candidates.weights.push_back(weights_[i] * std::exp2(fading(i, now)));
-  }
+  if (!config_.x.uses_pivots() && !config_.y.uses_pivots()) return std::nullopt;
+  const auto all = candidates();
   PivotChange<T> change;
   const auto choose = [&](const SideConfig& config, const Side& side, const ItemBlock<T>& items,
                           std::uint64_t salt, double& unexplained) {
     const std::uint64_t seed = Random(config_.seed, 2 * epoch_ + salt).bits();
     return std::make_shared<const FeatureMap<T>>(
-        choose_side(config, side, items, candidates.weights, seed, unexplained));
+        choose_side(config, side, items, all.weights, seed, unexplained));
   };
-  if (side_wants_pivots(x_, config_.x)) {
-    change.x = choose(config_.x, x_, candidates.x, 0, change.unexplained_x);
+  if (side_wants_pivots(x_, config_.x, all.x, all.weights)) {
+    change.x = choose(config_.x, x_, all.x, 0, change.unexplained_x);
   }
-  if (side_wants_pivots(y_, config_.y)) {
-    change.y = choose(config_.y, y_, candidates.y, 1, change.unexplained_y);
+  if (side_wants_pivots(y_, config_.y, all.y, all.weights)) {
+    change.y = choose(config_.y, y_, all.y, 1, change.unexplained_y);
   }
   if (change.x == nullptr && change.y == nullptr) return std::nullopt;
   return change;
@@ -366,7 +435,8 @@ template <class T>
 void Learner<T>::adopt(const PivotChange<T>& change) {
   const auto require_fits = [](const SideConfig& side, const FeatureMap<T>* map) {
     if (map == nullptr) return;
-    if (map->item_shape() != side.items || !side.uses_pivots() || map->pivots() == nullptr) {
+    if (map->item_shape() != side.items || !side.uses_pivots() || map->pivots() == nullptr ||
+        map->kernel().to_string() != side.kernel.to_string()) {
       throw Error(fmt::format("pivots do not fit the stream: found {} for {}, expected {} for {}",
                               map->kernel().to_string(), map->item_shape().to_string(),
                               side.kernel.to_string(), side.items.to_string()));
@@ -374,8 +444,21 @@ void Learner<T>::adopt(const PivotChange<T>& change) {
   };
   require_fits(config_.x, change.x.get());
   require_fits(config_.y, change.y.get());
-  const auto old_x = x_.map;
-  const auto old_y = y_.map;
+  const auto new_x = change.x == nullptr ? x_.map : change.x;
+  const auto new_y = change.y == nullptr ? y_.map : change.y;
+  // On a copy: if anything fails, all is as it was.
+  std::vector<Bucket> carried = buckets_;
+  for (Bucket& bucket : carried) {
+    const auto sample = bucket.reservoir.sample(log_fading(bucket.moments.now()));
+    const FeaturePair<T> from{*x_.map, *y_.map};
+    const FeaturePair<T> to{*new_x, *new_y};
+    if (x_.map->kernel() == new_x->kernel() && y_.map->kernel() == new_y->kernel()) {
+      carry_over(bucket.moments, from, to, sample, scratch_.workspace);
+    } else {
+      rebuild(bucket.moments, to, sample, scratch_.workspace);
+    }
+  }
+  buckets_ = std::move(carried);
   const auto replace = [](Side& side, const std::shared_ptr<const FeatureMap<T>>& map,
                           double unexplained) {
     if (map == nullptr) return;
@@ -387,15 +470,6 @@ void Learner<T>::adopt(const PivotChange<T>& change) {
   replace(x_, change.x, change.unexplained_x);
   replace(y_, change.y, change.unexplained_y);
   ++epoch_;
-  for (Bucket& bucket : buckets_) {
-    const auto sample = bucket.reservoir.sample(log_fading(bucket.moments.now()));
-    const FeaturePair<T> to{*x_.map, *y_.map};
-    if (old_x->kernel() == x_.map->kernel() && old_y->kernel() == y_.map->kernel()) {
-      carry_over(bucket.moments, FeaturePair<T>{*old_x, *old_y}, to, sample, scratch_.workspace);
-    } else {
-      rebuild(bucket.moments, to, sample, scratch_.workspace);
-    }
-  }
   flush_ready();
 }
 
@@ -411,17 +485,18 @@ void Learner<T>::merge(const Learner& other) {
         config_.x.kernel.to_string(), config_.y.kernel.to_string()));
   }
   Learner theirs = other;
-  // Both sides come under our features; where we have none yet, under theirs.
+  if (!theirs.is_ready()) theirs.choose_first_pivots();
+  // Both sides come under our features; where we have none, under theirs, unless they have none
+  // either.
+  if (!is_ready()) choose_first_pivots();
   if (!is_ready() && theirs.is_ready()) {
     adopt({x_.map == nullptr ? theirs.x_.map : nullptr, y_.map == nullptr ? theirs.y_.map : nullptr,
            theirs.x_.chosen_unexplained, theirs.y_.chosen_unexplained});
   }
-  if (!is_ready()) choose_first_pivots();
-  if (!theirs.is_ready()) theirs.choose_first_pivots();
   if (is_ready() && theirs.is_ready()) {
     PivotChange<T> change;
-    if (config_.x.uses_pivots() && theirs.x_.map != x_.map) change.x = x_.map;
-    if (config_.y.uses_pivots() && theirs.y_.map != y_.map) change.y = y_.map;
+    if (*theirs.x_.map != *x_.map) change.x = x_.map;
+    if (*theirs.y_.map != *y_.map) change.y = y_.map;
     if (change.x != nullptr || change.y != nullptr) theirs.adopt(change);
     while (!theirs.times_.empty()) theirs.flush(std::min(kBlockPairs, theirs.times_.size()));
     merge_buckets(theirs);
@@ -437,17 +512,11 @@ void Learner<T>::merge(const Learner& other) {
 // REQUIRES: the same features on both sides, and nothing recent in `theirs`.
 template <class T>
 void Learner<T>::merge_buckets(const Learner& theirs) {
-  if (theirs.buckets_.empty()) return;
   const Forgetting& forgetting = config_.forgetting;
   // Sequence numbers of different streams have no common clock: the newest of both are now.
-  std::int64_t shift = 0;
-  double later = 0;
-  if (!buckets_.empty()) {
-    if (!forgetting.by_seconds()) shift = buckets_.back().id - theirs.buckets_.back().id;
-    if (forgetting.mode == Forgetting::Mode::kHalfLifePairs) {
-      later = buckets_.back().moments.now() - theirs.buckets_.back().moments.now();
-    }
-  }
+  const bool by_pairs = !forgetting.by_seconds();
+  const std::int64_t shift = by_pairs ? newest_bucket() - theirs.newest_bucket() : 0;
+  const double later = by_pairs ? newest_number() - theirs.newest_number() : 0;
   for (const Bucket& bucket : theirs.buckets_) {
     const std::int64_t id = bucket.id + shift;
     auto place = std::find_if(buckets_.begin(), buckets_.end(),
@@ -464,8 +533,9 @@ void Learner<T>::merge_buckets(const Learner& theirs) {
       buckets_.insert(place, std::move(copy));
     }
   }
+  if (buckets_.empty()) return;
   const std::int64_t newest = buckets_.back().id;
-  const std::int64_t most = forgetting.is_window() ? forgetting.buckets : 1;
+  const auto most = static_cast<std::int64_t>(bucket_count());
   std::erase_if(buckets_, [&](const Bucket& old) { return old.id <= newest - most; });
 }
 

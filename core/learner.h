@@ -73,8 +73,8 @@ class Learner {
 
   // Do the pivots have to be chosen, or chosen anew?
   [[nodiscard]] bool wants_pivots() const;
-  // Chooses them from the reservoir and the recent pairs. Empty when there are none to choose from
-  // or no side uses pivots.
+  // Chooses them from the reservoir and the recent pairs. Empty when none are wanted or there are
+  // no pairs to choose from.
   [[nodiscard]] std::optional<PivotChange<T>> propose_pivots() const;
   // Carries everything over to the new features. Throws unless they fit the stream's items.
   void adopt(const PivotChange<T>& change);
@@ -139,14 +139,21 @@ class Learner {
   [[nodiscard]] double arrival(std::size_t recent_index) const;
   [[nodiscard]] double fading(std::size_t recent_index, double now) const;
   [[nodiscard]] double log_fading(double time) const;
-  [[nodiscard]] double bucket_span() const;
   [[nodiscard]] std::size_t bucket_capacity() const;
-  [[nodiscard]] std::int64_t bucket_of_block(std::size_t count) const;
-  [[nodiscard]] bool side_wants_pivots(const Side& side, const SideConfig& config) const;
+  [[nodiscard]] std::size_t bucket_count() const;
+  [[nodiscard]] std::int64_t bucket_at(double time) const;
+  [[nodiscard]] std::int64_t newest_bucket() const;
+  [[nodiscard]] double newest_number() const;
+  [[nodiscard]] bool is_past(std::int64_t bucket) const;
+  [[nodiscard]] std::size_t past_recent() const;
+  [[nodiscard]] typename Reservoir<T>::Sample candidates() const;
+  [[nodiscard]] bool side_wants_pivots(const Side& side, const SideConfig& config,
+                                       const ItemBlock<T>& items,
+                                       const std::vector<double>& weights) const;
   void choose_first_pivots();
   void flush_ready();
   void flush(std::size_t count);
-  Bucket& open_bucket(std::int64_t id);
+  Bucket& bucket_for(std::int64_t id);
   [[nodiscard]] static Eigen::VectorXd origin_for(const FeatureMap<T>& map,
                                                   const Items<T>& features);
   void add_recent(Moments& moments, std::size_t first, std::size_t count, Scratch& scratch) const;

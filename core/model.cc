@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <limits>
 
 namespace phsic {
@@ -35,21 +36,38 @@ Model<T>::Model(ItemShape x, ItemShape y, std::shared_ptr<const FeatureMap<T>> m
   }
 }
 
+// Scores rows first .. first + count of y with the same rows of x, or with the one row whose
+// features are in scratch.x already.
 template <class T>
-void Model<T>::score_sound(const Items<T>& x, const Items<T>& y, double* scores,
-                           ScoreScratch<T>& scratch) const {
+void Model<T>::score_sound(const Items<T>& x, const Items<T>& y, bool one_x, std::size_t first,
+                           std::size_t count, double* scores, ScoreScratch<T>& scratch) const {
   if (!estimator_) {
-    std::fill_n(scores, row_count(y), 0.0);
+    std::fill_n(scores + first, count, 0.0);
     return;
   }
-  map_x_->map(x, scratch.x, scratch.workspace);
-  map_y_->map(y, scratch.y, scratch.workspace);
-  if (row_count(x) == row_count(y)) {
-    estimator_->score(scratch.x.features, scratch.y.features, scores, scratch.workspace);
-  } else {
-    estimator_->score_one_to_many(scratch.x.features, scratch.y.features, scores,
+  map_y_->map(slice(y, first, count), scratch.y, scratch.workspace);
+  if (one_x) {
+    estimator_->score_one_to_many(scratch.x.features, scratch.y.features, scores + first,
                                   scratch.workspace);
+    return;
   }
+  map_x_->map(slice(x, first, count), scratch.x, scratch.workspace);
+  estimator_->score(scratch.x.features, scratch.y.features, scores + first, scratch.workspace);
+}
+
+// Looks at the rows of a chunk; returns how many have no fault.
+template <class T>
+std::size_t Model<T>::inspect_rows(const Items<T>& x, const Items<T>& y, Fault fault_of_x,
+                                   bool one_x, std::size_t first, std::size_t count,
+                                   Fault* found) const {
+  std::size_t sound = 0;
+  for (std::size_t i = 0; i < count; ++i) {
+    found[i] = fault_of_x;
+    if (found[i] == Fault::kNone && !one_x) found[i] = inspect(x, first + i);
+    if (found[i] == Fault::kNone) found[i] = inspect(y, first + i);
+    sound += found[i] == Fault::kNone ? 1 : 0;
+  }
+  return sound;
 }
 
 template <class T>
@@ -58,31 +76,34 @@ std::size_t Model<T>::score_rows(const Items<T>& x, const Items<T>& y, bool one_
   const std::size_t rows = row_count(y);
   const bool shapes_fit =
       shape_of(x) == x_ && shape_of(y) == y_ && row_count(x) == (one_x ? 1 : rows);
+  Fault fault_of_x = shapes_fit ? Fault::kNone : Fault::kWrongShape;
+  if (shapes_fit && one_x) fault_of_x = inspect(x, 0);
+  if (one_x && estimator_ && fault_of_x == Fault::kNone) {
+    map_x_->map(x, scratch.x, scratch.workspace);
+  }
+  // A bad row of numbers spoils its own score only; bad indices and texts must not be touched.
+  const bool harmless = x_.kind == ItemKind::kDense && y_.kind == ItemKind::kDense;
   std::array<Fault, kChunk> found{};
   std::size_t scored = 0;
   for (std::size_t first = 0; first < rows; first += kChunk) {
     const std::size_t count = std::min(kChunk, rows - first);
-    std::size_t sound = 0;
-    for (std::size_t i = 0; i < count; ++i) {
-      Fault fault = shapes_fit ? inspect(x, one_x ? 0 : first + i) : Fault::kWrongShape;
-      if (fault == Fault::kNone) fault = inspect(y, first + i);
-      found[i] = fault;
-      sound += fault == Fault::kNone ? 1 : 0;
-      if (faults != nullptr) faults[first + i] = fault;
-    }
-    const auto x_rows = [&](std::size_t at, std::size_t n) { return one_x ? x : slice(x, at, n); };
-    if (sound == count) {
-      score_sound(x_rows(first, count), slice(y, first, count), scores + first, scratch);
+    const std::size_t sound = inspect_rows(x, y, fault_of_x, one_x, first, count, found.data());
+    if (sound == count || (sound > 0 && harmless)) {
+      score_sound(x, y, one_x, first, count, scores, scratch);
     } else {
-      // One at a time: no faulty row is ever touched.
       for (std::size_t i = 0; i < count; ++i) {
-        scores[first + i] = kNan;
-        if (found[i] == Fault::kNone) {
-          score_sound(x_rows(first + i, 1), slice(y, first + i, 1), scores + first + i, scratch);
-        }
+        if (found[i] == Fault::kNone) score_sound(x, y, one_x, first + i, 1, scores, scratch);
       }
     }
-    scored += sound;
+    for (std::size_t i = 0; i < count; ++i) {
+      // A kernel of sound items may still overflow.
+      if (found[i] == Fault::kNone && !std::isfinite(scores[first + i])) {
+        found[i] = Fault::kTooLarge;
+      }
+      scored += found[i] == Fault::kNone ? 1 : 0;
+      if (found[i] != Fault::kNone) scores[first + i] = kNan;
+      if (faults != nullptr) faults[first + i] = found[i];
+    }
   }
   return scored;
 }

@@ -73,9 +73,10 @@ class Model {
  private:
   std::size_t score_rows(const Items<T>& x, const Items<T>& y, bool one_x, double* scores,
                          Fault* faults, ScoreScratch<T>& scratch) const;
-  // Rows without fault; one row of x for every row of y, or one for all.
-  void score_sound(const Items<T>& x, const Items<T>& y, double* scores,
-                   ScoreScratch<T>& scratch) const;
+  std::size_t inspect_rows(const Items<T>& x, const Items<T>& y, Fault fault_of_x, bool one_x,
+                           std::size_t first, std::size_t count, Fault* found) const;
+  void score_sound(const Items<T>& x, const Items<T>& y, bool one_x, std::size_t first,
+                   std::size_t count, double* scores, ScoreScratch<T>& scratch) const;
 
   ItemShape x_;
   ItemShape y_;

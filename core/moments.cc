@@ -355,6 +355,10 @@ void Moments::transform(const Eigen::MatrixXd& a, const Eigen::MatrixXd& b) {
   dim_y_ = to_y;
 }
 
+void Moments::limit_effective_pairs(double pairs) {
+  if (pairs > 0) squared_weight_ = std::max(squared_weight_, weight_ * weight_ / pairs);
+}
+
 void Moments::correct(const Moments& plus, const Moments& minus) {
   const auto add_difference = [this](std::vector<double>& ours, const std::vector<double>& more,
                                      const std::vector<double>& less) {

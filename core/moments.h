@@ -83,6 +83,10 @@ class Moments {
   // New features x' = a x, y' = b y of the same pairs (see carry.h).
   void transform(const Eigen::MatrixXd& a, const Eigen::MatrixXd& b);
 
+  // From now on these count as no more than `pairs` effective pairs, as when they were estimated
+  // from a sample.
+  void limit_effective_pairs(double pairs);
+
   // Adds the sums of `plus` and subtracts those of `minus`, whose weights are the same: W stays.
   // REQUIRES: dimensions, parts and origins like ours, and neither ever forgetting.
   void correct(const Moments& plus, const Moments& minus);

@@ -124,10 +124,8 @@ Refreshed<T> refresh(Learner<T> state, const EstimatorSpec& spec,
                     name_of(*spec.kind)));
   }
   Refreshed<T> result;
-  if (state.wants_pivots()) {
-    result.pivots = state.propose_pivots();
-    if (result.pivots) state.adopt(*result.pivots);
-  }
+  result.pivots = state.propose_pivots();
+  if (result.pivots) state.adopt(*result.pivots);
   ModelFacts facts;
   facts.pairs = state.accepted();
   facts.epoch = state.epoch();

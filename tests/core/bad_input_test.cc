@@ -90,6 +90,72 @@ TEST_CASE("A polynomial that would overflow refuses the pair") {
   CHECK(fault == Fault::kTooLarge);
 }
 
+TEST_CASE("Vectors too short for a length are zero under cosine") {
+  Learner<float> learner(config_for("cosine"));
+  const std::vector<float> tiny = {1e-40F, 0, 0};
+  const DenseRows<float> row{tiny.data(), 1, 3};
+  REQUIRE(learner.learn(row, row, nullptr, nullptr, nullptr) == 1);
+  const auto stream = make_stream<float>({.dim_x = 3, .dim_y = 3, .pairs = 400}, 3);
+  learner.learn(stream.x.view(), stream.y.view(), nullptr, nullptr, nullptr);
+  const auto model = refresh(learner, {}, Learner<float>::Extent::kAll).model;
+  double score = 0;
+  ScoreScratch<float> scratch;
+  CHECK(model->score(row, row, &score, nullptr, scratch) == 1);
+  CHECK(std::isfinite(score));
+}
+
+TEST_CASE("Kernels at the edge of floats stay finite") {
+  for (const char* kernel : {"gaussian:sigma=1e-15", "gaussian:sigma=median",
+                             "gaussian:sigma=scott", "polynomial:degree=8,offset=0"}) {
+    CAPTURE(kernel);
+    auto stream = make_stream<float>({.dim_x = 3, .dim_y = 3, .pairs = 300}, 3);
+    const auto rows = std::get<DenseRows<float>>(stream.x.view());
+    std::vector<float> tiny(rows.data, rows.data + 900);
+    for (float& value : tiny) value *= 1e-21F;
+    Learner<float> learner(config_for(kernel));
+    const DenseRows<float> x{tiny.data(), 300, 3};
+    CHECK(learner.learn(x, x, nullptr, nullptr, nullptr) == 300);
+    const auto model = refresh(learner, {}, Learner<float>::Extent::kAll).model;
+    std::vector<double> scores(300);
+    ScoreScratch<float> scratch;
+    CHECK(model->score(x, x, scores.data(), nullptr, scratch) == 300);
+  }
+  CHECK_THROWS_WITH(Kernel::gaussian(1e-20), Catch::Contains("expected 1e-15 to 1e+15"));
+}
+
+TEST_CASE("A side of empty texts has no features and scores 0") {
+  StreamConfig config = config_for("cosine");
+  config.x = {{ItemKind::kText, 0}, Kernel::spectrum(3), 4};
+  config.y = config.x;
+  Learner<double> learner(config);
+  const auto nothing = block_of_texts(std::vector<std::string>(300, ""));
+  const auto something = make_stream<double>({.kind = ItemKind::kText, .pairs = 300}, 1).y;
+  learner.learn(nothing.view(), something.view(), nullptr, nullptr, nullptr);
+  const auto model = refresh(learner, {}, Learner<double>::Extent::kAll).model;
+  double score = 7;
+  ScoreScratch<double> scratch;
+  for (int i = 0; i < 2; ++i) {
+    model->score(slice(nothing.view(), 0, 1), slice(something.view(), 0, 1), &score, nullptr,
+                 scratch);
+    CHECK(score == 0);
+  }
+}
+
+TEST_CASE("A score that overflows is refused as too large") {
+  Learner<float> learner(config_for("polynomial:degree=8"));
+  const auto stream = make_stream<float>({.dim_x = 3, .dim_y = 3, .pairs = 300}, 3);
+  learner.learn(stream.x.view(), stream.y.view(), nullptr, nullptr, nullptr);
+  const auto model = refresh(learner, {}, Learner<float>::Extent::kAll).model;
+  const std::vector<float> large = {1e6F, 1e6F, 0};
+  const DenseRows<float> row{large.data(), 1, 3};
+  double score = 0;
+  Fault fault = Fault::kNone;
+  ScoreScratch<float> scratch;
+  CHECK(model->score(row, row, &score, &fault, scratch) == 0);
+  CHECK(fault == Fault::kTooLarge);
+  CHECK(std::isnan(score));
+}
+
 TEST_CASE("Sparse and text items are checked too") {
   StreamConfig config = config_for("cosine");
   config.x.items.kind = config.y.items.kind = ItemKind::kSparse;

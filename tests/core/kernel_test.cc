@@ -136,6 +136,24 @@ TEST_CASE("Close items far from the origin keep their distances in float") {
   }
 }
 
+TEST_CASE("Clusters far apart keep the distances within them in float") {
+  ItemBlock<double> items({ItemKind::kDense, 10});
+  for (const double offset : {0.0, 1000.0}) {
+    items.append_all(make_stream<double>({.dim_x = 10, .pairs = 15, .offset = offset}, 4).x);
+  }
+  const Kernel kernel = Kernel::gaussian(2);
+  const Eigen::MatrixXd expected = gram(kernel, items, items);
+  const ItemBlock<float> rounded = items.cast<float>();
+  std::vector<float> values(900);
+  Workspace workspace;
+  KernelColumns<float>(kernel, rounded).evaluate(rounded.view(), values.data(), workspace);
+  for (Eigen::Index i = 0; i < 30; ++i) {
+    for (Eigen::Index j = 0; j < 30; ++j) {
+      CHECK(double(values[std::size_t(30 * i + j)]) == Approx(expected(i, j)).margin(2e-3));
+    }
+  }
+}
+
 TEST_CASE("Texts share n-grams") {
   const auto texts = block_of_texts({"abc", "abc", "xyz", "", "a", "日本語", "日本"});
   std::vector<double> values(49);

@@ -78,6 +78,57 @@ TEMPLATE_TEST_CASE("Any split and merge gives the whole", "[law]", PHSIC_ALL_SUB
   });
 }
 
+TEMPLATE_TEST_CASE("Merging under forgetting weighs both by age", "[law]", DenseLinear,
+                   DenseGaussian, SparseCosine, FloatCosine) {
+  require_law("merge under forgetting", TestType::kTolerance, [](std::uint64_t seed, Way way) {
+    Scene<TestType> scene(seed);
+    const bool by_seconds = seed % 2 == 0;
+    const double span = 20 + 100 * scene.random.uniform();
+    scene.config.forgetting = {
+        by_seconds ? Forgetting::Mode::kHalfLifeSeconds : Forgetting::Mode::kHalfLifePairs, span,
+        1};
+    const std::size_t n = scene.stream.size();
+    // Ours may be all, some or none of the pairs; then both go on.
+    const std::size_t cut = seed % 5 == 0 ? 0 : scene.random.below(n);
+    const std::size_t ours_end = cut * 3 / 4;
+    std::vector<double> times(n);
+    for (std::size_t i = 0; i < n; ++i) times[i] = 1e6 + (i < cut ? 0 : 30) + 0.1 * double(i);
+    StreamConfig other = scene.config;
+    other.seed += 1;
+    auto ours = scene.learner();
+    auto theirs = scene.learner(other);
+    const auto feed = [&](auto& learner, std::size_t from, std::size_t to) {
+      scene.feed(learner, part(scene.stream, from, to), {},
+                 std::vector<double>(times.begin() + long(from), times.begin() + long(to)));
+    };
+    feed(ours, 0, ours_end);
+    feed(theirs, ours_end, n);
+    ours.merge(theirs);
+    std::vector<double> later(30, times.back() + 5);
+    scene.feed(ours, scene.test, {}, later);
+
+    std::vector<double> weights(n);
+    for (std::size_t i = 0; i < n; ++i) {
+      // By pairs, the newest of both were now; then 30 more came.
+      const std::size_t end = i < ours_end ? ours_end : n;
+      const double age = by_seconds ? later[0] - times[i] : double(end - 1 - i) + 30;
+      // Wrong: what was merged does not age.
+      const bool frozen = way == Way::kWrong && i >= ours_end;
+      weights[i] = frozen ? 1 : std::exp2(-age / span);
+    }
+    auto all = scene.stream;
+    all.x.append_all(scene.test.x);
+    all.y.append_all(scene.test.y);
+    for (std::size_t i = 0; i < 30; ++i) {
+      weights.push_back(by_seconds ? 1 : std::exp2(-double(29 - i) / span));
+    }
+    const Covariance expected = scene.batch(ours, all, weights);
+    const Covariance found = scene.learned(ours);
+    return std::max(scene.distance(ours, found, expected),
+                    std::abs(found.weight / expected.weight - 1));
+  });
+}
+
 TEMPLATE_TEST_CASE("Any order gives the same", "[law]", PHSIC_ALL_SUBJECTS) {
   using T = typename TestType::Scalar;
   require_law("order does not matter", TestType::kTolerance, [](std::uint64_t seed, Way way) {
@@ -176,16 +227,22 @@ TEMPLATE_TEST_CASE("A window knows the window's pairs only", "[law]", DenseLinea
                    DenseGaussian, SparseCosine, Texts, FloatLinear, FloatGaussian) {
   require_law("window = its pairs", TestType::kTolerance, [](std::uint64_t seed, Way way) {
     Scene<TestType> scene(seed, 1200, 1600);
-    const auto buckets = static_cast<std::uint32_t>(2 + scene.random.below(2));
-    scene.config.held_back = 0;
-    scene.config.forgetting = {Forgetting::Mode::kWindowPairs, 256.0 * buckets, buckets};
+    const auto buckets = static_cast<std::uint32_t>(1 + scene.random.below(4));
+    const double span = 100 + 500 * scene.random.uniform();
+    scene.config.forgetting = {Forgetting::Mode::kWindowPairs, span, buckets};
+    // A bucket is a whole number of blocks; the window is the newest pair's bucket and those
+    // before.
+    const std::size_t kept =
+        std::min<std::size_t>(buckets, std::max<std::size_t>(1, std::size_t(span) / 256));
+    const std::size_t size = std::size_t(std::ceil(span / double(kept) / 256)) * 256;
+    std::size_t n = scene.stream.size();
+    if ((n - 1) % size < 60) n -= 60;  // enough pairs in it to compare
     auto learner = scene.learner();
-    scene.feed(learner, scene.stream);
-    const std::size_t n = scene.stream.size();
-    const std::size_t whole_blocks = n / kBlockPairs;
+    scene.feed(learner, part(scene.stream, 0, n));
+    const std::size_t newest = (n - 1) / size;
     // Wrong: one bucket too many.
-    const std::size_t kept = buckets + (way == Way::kRight ? 0 : 1);
-    const std::size_t first = (whole_blocks - std::min(whole_blocks, kept)) * kBlockPairs;
+    const std::size_t count = kept + (way == Way::kRight ? 0 : 1);
+    const std::size_t first = (newest + 1 - std::min(newest + 1, count)) * size;
     const Covariance expected =
         scene.batch(learner, part(scene.stream, first, n), std::vector<double>(n - first, 1));
     return scene.distance(learner, scene.learned(learner), expected);

@@ -102,10 +102,10 @@ TEST_CASE("A window of seconds forgets by the clock") {
   std::vector<double> times(2048);
   for (std::size_t i = 0; i < times.size(); ++i) times[i] = 5e8 + 0.5 * double(i);
   scene.feed(learner, scene.stream, {}, times);
-  // A block belongs to the bucket of its last pair.
+  // A block belongs to the bucket of its last pair; the window ends with the newest pair's bucket.
   const auto bucket = [&](std::size_t block) { return std::floor(times[block * 256 + 255] / 100); };
   std::size_t first = 0;
-  while (bucket(first) <= bucket(7) - 4) ++first;
+  while (bucket(first) <= std::floor(times.back() / 100) - 4) ++first;
   CHECK(first > 2);
   const std::size_t kept = 2048 - first * 256;
   const Covariance expected =
@@ -113,6 +113,110 @@ TEST_CASE("A window of seconds forgets by the clock") {
   const Covariance found = scene.learned(learner);
   CHECK(found.weight == Approx(double(kept)));
   CHECK((found.xy - expected.xy).norm() < 1e-5 * expected.xy.norm());
+}
+
+TEST_CASE("A window forgets in silence too") {
+  Scene<Cosine> scene(18, 1500, 1500);
+  scene.config.forgetting = {Forgetting::Mode::kWindowSeconds, 100, 4};
+  auto learner = scene.learner();
+  std::vector<double> times(1500, 1000);
+  std::fill(times.end() - 10, times.end(), 1e6);
+  scene.feed(learner, scene.stream, {}, times);
+  CHECK(scene.learned(learner).weight == Approx(10));
+}
+
+TEST_CASE("A learner that has learned nothing takes over what it is merged with") {
+  for (const auto mode : {Forgetting::Mode::kNever, Forgetting::Mode::kHalfLifeSeconds}) {
+    Scene<Gaussian> scene(19, 500, 500);
+    scene.config.forgetting = {mode, 1e9, 1};
+    Learner<float> empty(scene.config);
+    StreamConfig other = scene.config;
+    other.seed += 1;
+    Learner<float> theirs(other);
+    scene.feed(theirs, scene.stream);
+    empty.merge(theirs);
+    CHECK(empty.accepted() == 500);
+    CHECK(empty.moments(Learner<float>::Extent::kAll).pairs() == 500);
+    CHECK(serialise(parse<Learner<float>>(serialise(empty))) == serialise(empty));
+    CHECK(refresh(empty, {}, Learner<float>::Extent::kAll).model->facts().pairs == 500);
+  }
+}
+
+TEST_CASE("A merge under the same pivots carries nothing, even after they were saved") {
+  Scene<Gaussian> scene(20, 800, 800);
+  auto left = scene.learner();
+  auto right = scene.learner();
+  scene.feed(left, part(scene.stream, 0, 400));
+  scene.feed(right, part(scene.stream, 400, 800));
+  auto restored = parse<Learner<float>>(serialise(right));
+  auto again = left;
+  left.merge(right);
+  again.merge(restored);
+  CHECK(serialise(left) == serialise(again));
+}
+
+TEST_CASE("A bandwidth fitted to the first pair is fitted again") {
+  for (const char* sigma : {"median", "scott"}) {
+    CAPTURE(sigma);
+    // Small numbers: a fallback of 1 would be far too wide.
+    auto stream = make_stream<double>({.pairs = 3000}, 6);
+    const auto shrink = [](ItemBlock<double>& items) {
+      const auto rows = std::get<DenseRows<double>>(items.view());
+      ItemBlock<double> small(items.shape());
+      for (std::size_t i = 0; i < rows.rows; ++i) {
+        std::vector<double> row(rows.row(i), rows.row(i) + rows.dim);
+        for (double& value : row) value *= 0.01;
+        REQUIRE(small.append(DenseRows<double>{row.data(), 1, row.size()}, 0) == Fault::kNone);
+      }
+      items = std::move(small);
+    };
+    shrink(stream.x);
+    shrink(stream.y);
+    StreamConfig config;
+    config.x = {stream.x.shape(), Kernel::parse(std::string("gaussian:sigma=") + sigma), 20};
+    config.y = {stream.y.shape(), config.x.kernel, 20};
+    Learner<double> learner(config);
+    for (const std::size_t first : {0, 1, 500, 1000, 2000}) {
+      const std::size_t end = first == 0 ? 1 : first == 1 ? 500 : first == 2000 ? 3000 : 2 * first;
+      learner.learn(slice(stream.x.view(), first, end - first),
+                    slice(stream.y.view(), first, end - first), nullptr, nullptr, nullptr);
+      const auto refreshed = refresh(learner, {}, Learner<double>::Extent::kAll);
+      if (refreshed.pivots) learner.adopt(*refreshed.pivots);
+    }
+    const auto model = refresh(learner, {}, Learner<double>::Extent::kWithoutHeldBack).model;
+    CHECK(model->facts().accuracy->auc > 0.6);
+  }
+}
+
+TEST_CASE("Drift is seen where the pivots never explained much") {
+  StreamShape shape;
+  shape.dim_x = shape.dim_y = 20;
+  shape.pairs = 4000;
+  const auto before = make_stream<float>(shape, 7);
+  shape.turn = 5;
+  const auto after = make_stream<float>(shape, 8);
+  StreamConfig config;
+  config.x = {before.x.shape(), Kernel::gaussian(1.2), 16};
+  config.y = {before.y.shape(), Kernel::gaussian(1.2), 16};
+  Learner<float> learner(config);
+  learner.learn(before.x.view(), before.y.view(), nullptr, nullptr, nullptr);
+  learner.adopt(*learner.propose_pivots());
+  learner.learn(before.x.view(), before.y.view(), nullptr, nullptr, nullptr);
+  CHECK(learner.unexplained_x() > 0.7);
+  CHECK_FALSE(learner.wants_pivots());
+  learner.learn(after.x.view(), after.y.view(), nullptr, nullptr, nullptr);
+  CHECK(learner.wants_pivots());
+}
+
+TEST_CASE("A pivot change of another kernel is refused") {
+  Scene<Gaussian> scene(21, 300, 300);
+  StreamConfig other = scene.config;
+  other.x.kernel = other.y.kernel = Kernel::laplacian(1);
+  Learner<float> elsewhere(other);
+  scene.feed(elsewhere, scene.stream);
+  Learner<float> learner(scene.config);
+  CHECK_THROWS_WITH(learner.adopt(*elsewhere.propose_pivots()),
+                    Catch::Contains("found laplacian:gamma=1"));
 }
 
 TEST_CASE("Times that run backwards count as the latest") {
