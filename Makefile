@@ -21,6 +21,9 @@ done; \
 if [ -n "$$missing" ]; then \
   echo "installing$$missing"; \
   as_root=; [ "$$(id -u)" = 0 ] || as_root=sudo; \
+  if [ -n "$$as_root" ] && ! command -v sudo >/dev/null; then \
+    echo "there is no sudo: as root, run apt-get install$$missing" >&2; exit 1; \
+  fi; \
   $$as_root env DEBIAN_FRONTEND=noninteractive apt-get update -q && \
   $$as_root env DEBIAN_FRONTEND=noninteractive apt-get install -q -y --no-install-recommends \
     $$missing </dev/null; \
@@ -50,7 +53,9 @@ build: packages  ## build everything, optimised
 	$(call build,release)
 
 .PHONY: run
-run: build  ## learn a stream and score it; PAIRS=20000 sets its length
+run: packages  ## learn a stream and score it; PAIRS=20000 sets its length
+	cmake --preset release
+	cmake --build --preset release -j $(JOBS) --target learn_stream
 	build/release/learn_stream $(if $(PAIRS),--pairs $(PAIRS))
 
 .PHONY: test
@@ -59,7 +64,7 @@ test: build  ## run the tests
 
 .PHONY: bench
 bench: build  ## run the benchmarks; JSON=FILE writes the results there too
-	build/release/bench/core_bench $(if $(JSON),--json $(JSON))
+	build/release/bench/core_bench $(if $(JSON),--json "$(JSON)")
 
 .PHONY: sanitize
 sanitize: sanitize-address sanitize-thread  ## run the tests under address, undefined and thread sanitizers

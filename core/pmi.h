@@ -34,7 +34,7 @@ class CountPmi {
 
   // Everything learned so far weighs `factor` times as much from now on. REQUIRES: 0 < factor <= 1.
   void decay(double factor);
-  // Adds what another has learned. Throws unless the capacities are the same.
+  // Adds what another has learned. Throws unless capacity and prior are the same.
   void merge(const CountPmi& other);
 
   [[nodiscard]] double weight() const { return total_ * scale_; }

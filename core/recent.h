@@ -1,7 +1,8 @@
 // The items of the newest pairs, in blocks as they will be learned: those at the front complete,
 // the last one growing.
 //
-// Blocks are recycled: a steady stream allocates nothing and moves nothing. Not synchronised.
+// Blocks are recycled: a steady stream moves nothing and allocates next to nothing. Not
+// synchronised.
 #pragma once
 
 #include <cstddef>

@@ -15,7 +15,7 @@ Reservoir<T>::Reservoir(std::size_t capacity, ItemShape x, ItemShape y)
 
 // Orders the heap: by key, then by sequence number, so that equal keys leave in a defined order.
 template <class T>
-bool Reservoir<T>::worse(std::size_t a, std::size_t b) const {
+bool Reservoir<T>::before(std::size_t a, std::size_t b) const {
   const Slot& left = slots_[a];
   const Slot& right = slots_[b];
   return left.key != right.key ? left.key < right.key : left.sequence < right.sequence;
@@ -26,7 +26,7 @@ void Reservoir<T>::restore_heap() {
   heap_.resize(slots_.size());
   std::iota(heap_.begin(), heap_.end(), std::size_t{0});
   std::make_heap(heap_.begin(), heap_.end(),
-                 [this](std::size_t a, std::size_t b) { return worse(a, b); });
+                 [this](std::size_t a, std::size_t b) { return before(a, b); });
 }
 
 // Most pairs of a long stream come to nothing, and their keys need not be computed: the key is
@@ -54,7 +54,7 @@ template <class T>
 std::optional<std::size_t> Reservoir<T>::admit(const Items<T>& x, const Items<T>& y, std::size_t i,
                                                Slot slot) {
   if (capacity_ == 0 || !std::isfinite(slot.key)) return std::nullopt;
-  const auto by_key = [this](std::size_t a, std::size_t b) { return worse(a, b); };
+  const auto by_key = [this](std::size_t a, std::size_t b) { return before(a, b); };
   const bool full = slots_.size() == capacity_;
   if (full && slot.key >= slots_[heap_.front()].key) {
     threshold_ = std::min(threshold_, slot.key);

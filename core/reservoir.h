@@ -67,7 +67,7 @@ class Reservoir {
 
   std::optional<std::size_t> admit(const Items<T>& x, const Items<T>& y, std::size_t i, Slot slot);
   [[nodiscard]] bool is_hopeless(double log_weight, double uniform);
-  [[nodiscard]] bool worse(std::size_t a, std::size_t b) const;
+  [[nodiscard]] bool before(std::size_t a, std::size_t b) const;
   void restore_heap();
   void compact();
 

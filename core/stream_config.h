@@ -23,8 +23,9 @@ struct Forgetting {
   };
   Mode mode = Mode::kNever;
   double span = 0;
-  // A window is a ring of this many buckets; the oldest leaves as a whole when a new one begins, so
-  // a window covers between span - span / buckets and span.
+  // A window is a ring of up to this many buckets: the newest pair's and those before it. In pairs,
+  // a bucket is a whole number of blocks of 256, and there are no more buckets than blocks in the
+  // span; in seconds, a block belongs to the bucket of its last pair.
   std::uint32_t buckets = 8;
 
   bool operator==(const Forgetting&) const = default;

@@ -175,17 +175,23 @@ void learn_stream(std::size_t total) {
                  100 * model->calibration().random_share().value_or(0));
     }
     std::fflush(stdout);
-    if (done + pairs.size() >= total) {
+    if (done + pairs.size() >= total && !model->calibration().is_empty()) {
       show_examples(pairs, scores, model->calibration());
     }
     learner.learn(x.view(), y.view(), nullptr, nullptr, nullptr);
     model = refresh(learner, spec, extent).model;
   }
   fmt::print(
-      "\ncaught, wrongly flagged: flagged (p > {}) among the mismatched and the matched pairs "
-      "of the last {}.\nmismatched: the share of random pairings that the learner estimates "
-      "by itself.\n",
-      kSuspicious, kRefreshPairs);
+      "\nself-AUC, HSIC, ridge, mismatched: what the model that scored these pairs says of itself; "
+      "the"
+      "\n  last is its own estimate of the share of random pairings.\n"
+      "caught, wrongly flagged: flagged among the mismatched and among the matched of the last {} "
+      "pairs.\np: how often a random pairing scores as high; flagged above {}.\n",
+      kRefreshPairs, kSuspicious);
+  if (total <= kRefreshPairs) {
+    fmt::print("The first {} pairs are only learned: there is no model yet to score them.\n",
+               kRefreshPairs);
+  }
 }
 
 }  // namespace
