@@ -16,7 +16,7 @@ int main() {
   const phsic::DenseRows<float> row_x{x, 1, 8};
   const phsic::DenseRows<float> row_y{y, 1, 8};
   for (int i = 0; i < 5000; ++i) {
-    for (int j = 0; j < 8; ++j) x[j] = static_cast<float>(random.normal());
+    for (float& value : x) value = static_cast<float>(random.normal());
     for (int j = 0; j < 8; ++j) y[j] = x[7 - j] + 0.5F * static_cast<float>(random.normal());
     learner.learn(row_x, row_y, nullptr, nullptr, nullptr);
   }
