@@ -356,7 +356,8 @@ void Moments::transform(const Eigen::MatrixXd& a, const Eigen::MatrixXd& b) {
 }
 
 void Moments::limit_effective_pairs(double pairs) {
-  if (pairs > 0) squared_weight_ = std::max(squared_weight_, weight_ * weight_ / pairs);
+  const double squared = weight_ * weight_ / pairs;
+  if (std::isfinite(squared)) squared_weight_ = std::max(squared_weight_, squared);
 }
 
 void Moments::correct(const Moments& plus, const Moments& minus) {
