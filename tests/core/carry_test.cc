@@ -5,7 +5,6 @@
 #include <Eigen/Eigenvalues>
 #include <catch2/catch.hpp>
 #include <cmath>
-#include <iostream>
 
 #include "core/refresh.h"
 #include "tests/core/law.h"
@@ -248,20 +247,8 @@ TEST_CASE("A changed bandwidth rebuilds from the sample") {
   learner.adopt(*learner.propose_pivots());
   const double sigma = learner.map_x()->kernel().sigma();
   // The same stream ten times as wide.
-  auto wide_x = narrow.x;
-  auto wide_y = narrow.y;
-  const auto widen = [](ItemBlock<double>& items) {
-    const auto rows = std::get<DenseRows<double>>(items.view());
-    ItemBlock<double> wide(items.shape());
-    for (std::size_t i = 0; i < rows.rows; ++i) {
-      std::vector<double> row(rows.row(i), rows.row(i) + rows.dim);
-      for (double& value : row) value *= 10;
-      REQUIRE(wide.append(DenseRows<double>{row.data(), 1, row.size()}, 0) == Fault::kNone);
-    }
-    items = std::move(wide);
-  };
-  widen(wide_x);
-  widen(wide_y);
+  const ItemBlock<double> wide_x = scaled(narrow.x, 10);
+  const ItemBlock<double> wide_y = scaled(narrow.y, 10);
   learner.learn(wide_x.view(), wide_y.view(), nullptr, nullptr, nullptr);
   REQUIRE(learner.wants_pivots());
   const double weight = learner.moments(Learner<double>::Extent::kAll).weight();

@@ -160,18 +160,7 @@ TEST_CASE("A bandwidth fitted to the first pair is fitted again") {
     CAPTURE(sigma);
     // Small numbers: a fallback of 1 would be far too wide.
     auto stream = make_stream<double>({.pairs = 3000}, 6);
-    const auto shrink = [](ItemBlock<double>& items) {
-      const auto rows = std::get<DenseRows<double>>(items.view());
-      ItemBlock<double> small(items.shape());
-      for (std::size_t i = 0; i < rows.rows; ++i) {
-        std::vector<double> row(rows.row(i), rows.row(i) + rows.dim);
-        for (double& value : row) value *= 0.01;
-        REQUIRE(small.append(DenseRows<double>{row.data(), 1, row.size()}, 0) == Fault::kNone);
-      }
-      items = std::move(small);
-    };
-    shrink(stream.x);
-    shrink(stream.y);
+    stream = {scaled(stream.x, 0.01), scaled(stream.y, 0.01)};
     StreamConfig config;
     config.x = {stream.x.shape(), Kernel::parse(std::string("gaussian:sigma=") + sigma), 20};
     config.y = {stream.y.shape(), config.x.kernel, 20};

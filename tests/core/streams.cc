@@ -133,6 +133,17 @@ ItemBlock<T> densified(const ItemBlock<T>& items) {
   return dense;
 }
 
+ItemBlock<double> scaled(const ItemBlock<double>& items, double factor) {
+  ItemBlock<double> result(items.shape());
+  const auto rows = std::get<DenseRows<double>>(items.view());
+  for (std::size_t i = 0; i < rows.rows; ++i) {
+    std::vector<double> row(rows.row(i), rows.row(i) + rows.dim);
+    for (double& value : row) value *= factor;
+    require_appended(result.append(DenseRows<double>{row.data(), 1, row.size()}, 0));
+  }
+  return result;
+}
+
 #define PHSIC_INSTANTIATE(T)                                           \
   template Stream<T> make_stream(const StreamShape&, std::uint64_t);   \
   template ItemBlock<T> block_of_row(const std::vector<T>&);           \

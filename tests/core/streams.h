@@ -47,4 +47,7 @@ template <class T>
 template <class T>
 [[nodiscard]] ItemBlock<T> densified(const ItemBlock<T>& items);
 
+// Dense items with every value times `factor`.
+[[nodiscard]] ItemBlock<double> scaled(const ItemBlock<double>& items, double factor);
+
 }  // namespace phsic::test
