@@ -44,15 +44,33 @@ Trial run_trial(const Estimator<T>& estimator, const Items<T>& x, const Items<T>
   return trial;
 }
 
+namespace {
+
+// The share of `ascending` below the score, ties half.
+double share_below(double score, const std::vector<double>& ascending) {
+  const auto [low, high] = std::equal_range(ascending.begin(), ascending.end(), score);
+  return (static_cast<double>(low - ascending.begin()) + 0.5 * static_cast<double>(high - low)) /
+         static_cast<double>(ascending.size());
+}
+
+}  // namespace
+
 double area_under_curve(const std::vector<double>& positives, std::vector<double> negatives) {
   if (positives.empty() || negatives.empty()) return 0.5;
   std::sort(negatives.begin(), negatives.end());
-  double wins = 0;
-  for (const double score : positives) {
-    const auto [low, high] = std::equal_range(negatives.begin(), negatives.end(), score);
-    wins += static_cast<double>(low - negatives.begin()) + 0.5 * static_cast<double>(high - low);
+  double sum = 0;
+  for (const double score : positives) sum += share_below(score, negatives);
+  return sum / static_cast<double>(positives.size());
+}
+
+std::vector<double> placements(const Trial& trial) {
+  std::vector<double> null = trial.null;
+  std::sort(null.begin(), null.end());
+  std::vector<double> shares;
+  for (const double score : trial.matched) {
+    shares.push_back(null.empty() ? 0.5 : share_below(score, null));
   }
-  return wins / (static_cast<double>(positives.size()) * static_cast<double>(negatives.size()));
+  return shares;
 }
 
 std::optional<Accuracy> accuracy_of(const Trial& trial) {

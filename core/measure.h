@@ -42,6 +42,9 @@ template <class T>
 [[nodiscard]] Trial run_trial(const Estimator<T>& estimator, const Items<T>& x, const Items<T>& y,
                               std::uint64_t seed);
 
+// For each pair, the share of null scores below its matched one, ties half. Their mean is the AUC.
+[[nodiscard]] std::vector<double> placements(const Trial& trial);
+
 // None for fewer than two pairs.
 [[nodiscard]] std::optional<Accuracy> accuracy_of(const Trial& trial);
 
