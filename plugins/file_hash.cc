@@ -11,6 +11,13 @@
 #include <vector>
 
 namespace phsic::plugins {
+namespace {
+
+std::string to_text(const XXH128_hash_t& hash) {
+  return fmt::format("xxh128:{:016x}{:016x}", hash.high64, hash.low64);
+}
+
+}  // namespace
 
 std::string file_hash(const std::string& path) {
   const std::unique_ptr<std::FILE, int (*)(std::FILE*)> file(std::fopen(path.c_str(), "rb"),
@@ -26,8 +33,11 @@ std::string file_hash(const std::string& path) {
   if (std::ferror(file.get()) != 0) {
     throw std::invalid_argument(fmt::format("{}: {}", path, std::strerror(errno)));
   }
-  const auto hash = XXH3_128bits_digest(state.get());
-  return fmt::format("xxh128:{:016x}{:016x}", hash.high64, hash.low64);
+  return to_text(XXH3_128bits_digest(state.get()));
+}
+
+std::string content_hash(std::string_view bytes) {
+  return to_text(XXH3_128bits(bytes.data(), bytes.size()));
 }
 
 }  // namespace phsic::plugins

@@ -77,7 +77,7 @@ class Hashing {
       "hashing", "1", "words and character n-grams hashed; any language, no model"};
 
   static const OptionTable& options() {
-    static const OptionTable table = {
+    static const OptionTable kTable = {
         {"dim", "1024", "places to hash into, 16 to 32768"},
         {"words", "true", "hash whole words"},
         {"shortest", "3", "shortest run of characters, 1 to 16"},
@@ -87,7 +87,7 @@ class Hashing {
         {"fold", "true", "treat upper and lower case and compatible characters alike"},
         {"seed", "0", "another number gives another, equally good hash"},
     };
-    return table;
+    return kTable;
   }
 
   explicit Hashing(const Options& options)

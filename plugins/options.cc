@@ -92,7 +92,7 @@ std::string Options::text(std::string_view name) const {
 std::string Options::choice(std::string_view name,
                             const std::vector<std::string_view>& words) const {
   const auto& found = value(name);
-  const auto word = found.is_string() ? found.get<std::string>() : std::string();
+  auto word = found.is_string() ? found.get<std::string>() : std::string();
   if (std::find(words.begin(), words.end(), word) == words.end()) {
     throw wrong(name, found, fmt::format("one of {}", fmt::join(words, ", ")));
   }
