@@ -20,6 +20,9 @@ namespace {
 constexpr double kClearRidge = 1;
 constexpr double kClearKind = 2;
 
+// Others that each pair is compared with: more than for a report, for differences are small.
+constexpr std::size_t kManyShuffles = 63;
+
 CanonicalBasis basis_for(const Covariance& covariance, const EstimatorSpec& spec, double ridge,
                          std::uint64_t seed) {
   const auto smaller =
@@ -32,6 +35,22 @@ Estimator<T> from_basis(const Covariance& covariance, const CanonicalBasis& basi
                         EstimatorKind kind) {
   return kind == EstimatorKind::kWhitened ? Estimator<T>::whitened(covariance, basis)
                                           : Estimator<T>::gaussian_pmi(covariance, basis);
+}
+
+// What each pair adds to the mean of AUC and MRR: scores serve to detect and to rank. The
+// reciprocal rank is the one expected among kShuffles others, when a share p of all others scores
+// higher: E 1/(1+B) = (1 - (1-p)^(m+1)) / ((m+1) p) for B binomial of m and p.
+std::vector<double> merits_of(const Trial& trial) {
+  auto merits = placements(trial);
+  const auto ranks = ranks_of(trial);
+  for (std::size_t i = 0; i < merits.size(); ++i) {
+    const double higher = (ranks[i] - 1) / static_cast<double>(trial.shuffles);
+    constexpr double kPlaces = kShuffles + 1;
+    const double reciprocal_rank =
+        higher > 0 ? (1 - std::pow(1 - higher, kPlaces)) / (kPlaces * higher) : 1;
+    merits[i] = (merits[i] + reciprocal_rank) / 2;
+  }
+  return merits;
 }
 
 // Tries estimators out on the unseen pairs and remembers the best of each kind.
@@ -60,8 +79,8 @@ class Contest {
  private:
   struct Entry {
     Choice<T> choice;
-    std::vector<double> placements;  // their mean is the AUC
-    double auc = 0;
+    std::vector<double> merits;  // one for each pair
+    double merit = 0;            // their mean
   };
 
   [[nodiscard]] bool wants(EstimatorKind kind) const { return !spec_.kind || *spec_.kind == kind; }
@@ -77,10 +96,10 @@ class Contest {
   }
 
   Entry try_out(EstimatorKind kind, double ridge, Estimator<T> estimator) const {
-    const Trial trial = run_trial(estimator, unseen_.x, unseen_.y, seed_);
-    Entry entry{{kind, ridge, std::move(estimator)}, placements(trial)};
-    for (const double share : entry.placements) {
-      entry.auc += share / static_cast<double>(entry.placements.size());
+    const Trial trial = run_trial(estimator, unseen_.x, unseen_.y, seed_, kManyShuffles);
+    Entry entry{{kind, ridge, std::move(estimator)}, merits_of(trial)};
+    for (const double share : entry.merits) {
+      entry.merit += share / static_cast<double>(entry.merits.size());
     }
     return entry;
   }
@@ -121,11 +140,11 @@ class Contest {
   // By the paired differences: both were tried on the same pairs.
   [[nodiscard]] static bool is_clearly_better(const Entry& entry, const Entry& other,
                                               double standard_errors) {
-    const auto n = static_cast<double>(entry.placements.size());
-    const double difference = entry.auc - other.auc;
+    const auto n = static_cast<double>(entry.merits.size());
+    const double difference = entry.merit - other.merit;
     double squares = 0;
-    for (std::size_t i = 0; i < entry.placements.size(); ++i) {
-      const double deviation = entry.placements[i] - other.placements[i] - difference;
+    for (std::size_t i = 0; i < entry.merits.size(); ++i) {
+      const double deviation = entry.merits[i] - other.merits[i] - difference;
       squares += deviation * deviation;
     }
     return difference > standard_errors * std::sqrt(squares / (n - 1) / n);

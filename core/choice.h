@@ -44,10 +44,11 @@ struct UnseenPairs {
 };
 
 // Builds what the specification asks for. What it leaves open is decided by how well each
-// possibility tells the unseen pairs from shuffled ones (AUC): the ridge by climbing along
-// kRidgeGrid from kDefaultRidge for as long as each step is better by a standard error, the kind in
-// favour of gaussian-pmi unless another is better by two. With too few unseen pairs (null: none) it
-// is gaussian-pmi at kDefaultRidge, or phsic where the covariance of x and y is all there is.
+// possibility tells the unseen pairs from shuffled ones (the mean of AUC and MRR): the ridge by
+// climbing along kRidgeGrid from kDefaultRidge for as long as each step is better by a standard
+// error, the kind in favour of gaussian-pmi unless another is better by two. With too few unseen
+// pairs (null: none) it is gaussian-pmi at kDefaultRidge, or phsic where the covariance of x and y
+// is all there is.
 template <class T>
 [[nodiscard]] Choice<T> choose_estimator(const Covariance& covariance, const EstimatorSpec& spec,
                                          const UnseenPairs<T>* unseen, std::uint64_t seed);

@@ -10,7 +10,7 @@ namespace phsic {
 
 template <class T>
 Trial run_trial(const Estimator<T>& estimator, const Items<T>& x, const Items<T>& y,
-                std::uint64_t seed) {
+                std::uint64_t seed, std::size_t shuffles) {
   const std::size_t n = row_count(x);
   const std::size_t r = estimator.rank();
   Trial trial;
@@ -25,7 +25,7 @@ Trial run_trial(const Estimator<T>& estimator, const Items<T>& x, const Items<T>
   std::vector<std::size_t> order(n);
   std::iota(order.begin(), order.end(), std::size_t{0});
   for (std::size_t i = n; i > 1; --i) std::swap(order[i - 1], order[random.below(i)]);
-  trial.shuffles = std::min(kShuffles, n - 1);
+  trial.shuffles = std::min(shuffles, n - 1);
   trial.matched.resize(n);
   trial.null.resize(n * trial.shuffles);
   for (std::size_t place = 0; place < n; ++place) {
@@ -73,20 +73,27 @@ std::vector<double> placements(const Trial& trial) {
   return shares;
 }
 
-std::optional<Accuracy> accuracy_of(const Trial& trial) {
-  const std::size_t n = trial.matched.size();
-  if (n < 2) return std::nullopt;
-  Accuracy accuracy;
-  accuracy.pairs = n;
-  accuracy.auc = area_under_curve(trial.matched, trial.null);
-  for (std::size_t i = 0; i < n; ++i) {
-    // Ties take the middle of the places they could have.
+std::vector<double> ranks_of(const Trial& trial) {
+  std::vector<double> ranks;
+  for (std::size_t i = 0; i < trial.matched.size(); ++i) {
     double rank = 1;
     for (std::size_t k = 0; k < trial.shuffles; ++k) {
       const double other = trial.null[i * trial.shuffles + k];
       if (other > trial.matched[i]) rank += 1;
       if (other == trial.matched[i]) rank += 0.5;
     }
+    ranks.push_back(rank);
+  }
+  return ranks;
+}
+
+std::optional<Accuracy> accuracy_of(const Trial& trial) {
+  const std::size_t n = trial.matched.size();
+  if (n < 2) return std::nullopt;
+  Accuracy accuracy;
+  accuracy.pairs = n;
+  accuracy.auc = area_under_curve(trial.matched, trial.null);
+  for (const double rank : ranks_of(trial)) {
     const auto share = 1 / static_cast<double>(n);
     accuracy.mrr += share / rank;
     if (rank <= 1) accuracy.recall_1 += share;
@@ -112,8 +119,8 @@ Accuracy Accuracy::load(Reader& reader) {
 }
 
 template Trial run_trial(const Estimator<float>&, const Items<float>&, const Items<float>&,
-                         std::uint64_t);
+                         std::uint64_t, std::size_t);
 template Trial run_trial(const Estimator<double>&, const Items<double>&, const Items<double>&,
-                         std::uint64_t);
+                         std::uint64_t, std::size_t);
 
 }  // namespace phsic
