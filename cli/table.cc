@@ -90,6 +90,9 @@ void Table::look_at_first_lines() {
     return;
   }
   if (options_.header) fail("a header is expected, but the table is JSONL, which has none");
+  for (Column& column : options_.columns) {
+    if (!column.member.empty()) column.name = column.member;
+  }
   json_ = std::make_unique<JsonRow>(options_);
   for (const Column& column : options_.columns) {
     if (!is_number(column.name)) continue;
