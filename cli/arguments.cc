@@ -28,8 +28,10 @@ void TableArguments::add_to(CLI::App& verb) {
       ->type_name("COL")
       ->group(group);
   verb.add_option("--format", format, "tsv, jsonl, or auto by the first line (default)")
-      ->transform(CLI::CheckedTransformer(std::map<std::string, TableFormat>{
-          {"auto", TableFormat::kAuto}, {"tsv", TableFormat::kTsv}, {"jsonl", TableFormat::kJsonl}}))
+      ->transform(CLI::CheckedTransformer(
+          std::map<std::string, TableFormat>{{"auto", TableFormat::kAuto},
+                                             {"tsv", TableFormat::kTsv},
+                                             {"jsonl", TableFormat::kJsonl}}))
       ->type_name("FORMAT")
       ->group(group);
   verb.add_flag("--header", header, "the first line of a TSV names its columns")->group(group);

@@ -23,8 +23,7 @@ class ScoreRun {
         names_(names_of(arguments)),
         table_(arguments.input, arguments.table, {},
                arguments.score_only ? std::vector<std::string>() : names_, bad_lines_, progress_),
-        writer_(arguments.output,
-                {table_.table().format(), names_, arguments.score_only}) {}
+        writer_(arguments.output, {table_.table().format(), names_, arguments.score_only}) {}
 
   // Each pair is learned after it was scored, if `learn`.
   void run(bool learn) {
@@ -62,9 +61,9 @@ class ScoreRun {
       values_.assign(1, score);
       for (const auto& name : arguments_.with) {
         const auto& calibration = stream_.calibration();
-        values_.emplace_back((name == "percentile" ? calibration.percentile(score)
-                                                   : calibration.p_value(score))
-                                 .value_or(kNone));
+        values_.emplace_back(
+            (name == "percentile" ? calibration.percentile(score) : calibration.p_value(score))
+                .value_or(kNone));
       }
       writer_.row(batch_.rows, row, values_);
     }

@@ -36,7 +36,7 @@ std::optional<double> take_date(std::string_view& text) {
                                          std::chrono::month(static_cast<unsigned>(*month)),
                                          std::chrono::day(static_cast<unsigned>(*day))};
   if (!date.ok()) return std::nullopt;
-  return 86400.0 * std::chrono::sys_days(date).time_since_epoch().count();
+  return std::chrono::duration<double>(std::chrono::sys_days(date).time_since_epoch()).count();
 }
 
 std::optional<double> take_clock(std::string_view& text) {

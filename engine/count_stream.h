@@ -19,6 +19,9 @@ class CountStream : public Stream {
   void learn(const TextPairs& pairs, std::vector<PairProblem>& problems) override;
   void score_then_learn(const TextPairs& pairs, double* scores,
                         std::vector<PairProblem>& problems) override;
+  void learn_and_refresh(const TextPairs& pairs, std::vector<PairProblem>& problems) override {
+    learn(pairs, problems);
+  }
   [[nodiscard]] std::size_t room() const override { return SIZE_MAX; }
   void finish() override {}
   void rank(std::string_view x, std::span<const std::string_view> candidates, double* scores,

@@ -22,6 +22,9 @@ class KernelStream : public Stream {
   void learn(const TextPairs& pairs, std::vector<PairProblem>& problems) override;
   void score_then_learn(const TextPairs& pairs, double* scores,
                         std::vector<PairProblem>& problems) override;
+  void learn_and_refresh(const TextPairs& pairs, std::vector<PairProblem>& problems) override {
+    score_then_learn(pairs, nullptr, problems);
+  }
   [[nodiscard]] std::size_t room() const override;
   void finish() override;
   void rank(std::string_view x, std::span<const std::string_view> candidates, double* scores,

@@ -64,7 +64,9 @@ class Stream {
   // Scores them all, then learns them: no pair vouches for itself.
   virtual void score_then_learn(const TextPairs& pairs, double* scores,
                                 std::vector<PairProblem>& problems) = 0;
-  // How many pairs to hand to score_then_learn() at most, so that each is scored by the newest
+  // Learns them, and keeps the model as new as score_then_learn() would.
+  virtual void learn_and_refresh(const TextPairs& pairs, std::vector<PairProblem>& problems) = 0;
+  // How many pairs to hand to either at most, so that each is scored by the newest
   // model there can be.
   [[nodiscard]] virtual std::size_t room() const = 0;
 
