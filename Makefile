@@ -10,8 +10,7 @@ JOBS ?= $(shell nproc)
 FUZZ_SECONDS ?= 60
 
 SOURCES = $(shell find . -path ./build -prune -o \( -name '*.cc' -o -name '*.h' \) -print | sort)
-FUZZ_UNITS = $(filter ./tests/fuzz/%.cc,$(SOURCES))
-UNITS = $(filter-out $(FUZZ_UNITS),$(filter %.cc,$(SOURCES)))
+UNITS = $(filter %.cc,$(SOURCES))
 
 # $(call install,PACKAGES): calls apt-get only when something is missing, sudo only when needed.
 define install
@@ -71,19 +70,19 @@ bench: build  ## run the benchmarks; JSON=FILE writes the results there too
 sanitize: sanitize-address sanitize-thread  ## run the tests under address, undefined and thread sanitizers
 
 .PHONY: sanitize-address
-sanitize-address: packages
+sanitize-address: clang-packages
 	$(call build,asan)
 	ctest --preset asan -j $(JOBS)
 
 .PHONY: sanitize-thread
-sanitize-thread: packages
+sanitize-thread: clang-packages
 	$(call build,tsan)
 	ctest --preset tsan -j $(JOBS)
 
 .PHONY: fuzz
 fuzz: clang-packages  ## fuzz every parser, FUZZ_SECONDS=60 each
-	$(call build,fuzz)
-	tests/fuzz/run build/fuzz $(FUZZ_SECONDS) $(JOBS)
+	$(call build,asan)
+	tests/fuzz/run build/asan $(FUZZ_SECONDS) $(JOBS)
 
 .PHONY: lint
 lint: lint-format lint-tidy  ## check formatting and style
@@ -93,14 +92,12 @@ lint-format: clang-packages
 	@echo clang-format --dry-run -Werror
 	@clang-format --dry-run -Werror $(SOURCES)
 
-# clang-tidy reads the compile commands; nothing is built for it.
+# clang-tidy reads the compile commands of the preset `lint`; nothing is built for it.
 .PHONY: lint-tidy
 lint-tidy: clang-packages
-	cmake --preset release
-	cmake --preset fuzz
-	@echo clang-tidy, $(words $(UNITS) $(FUZZ_UNITS)) files
-	@printf '%s\n' $(UNITS) | xargs -P $(JOBS) -n 1 clang-tidy --quiet -p build/release
-	@printf '%s\n' $(FUZZ_UNITS) | xargs -P $(JOBS) -n 1 clang-tidy --quiet -p build/fuzz
+	cmake --preset lint
+	@echo clang-tidy, $(words $(UNITS)) files
+	@printf '%s\n' $(UNITS) | xargs -P $(JOBS) -n 1 clang-tidy --quiet -p build/lint
 
 .PHONY: format
 format: clang-packages  ## reformat all sources

@@ -7,6 +7,7 @@
 
 #include "core/svd.h"
 #include "tests/core/law.h"
+#include "tests/core/oracle.h"
 #include "tests/core/scene.h"
 
 namespace phsic::test {

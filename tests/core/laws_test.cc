@@ -6,6 +6,7 @@
 #include <numeric>
 
 #include "tests/core/law.h"
+#include "tests/core/oracle.h"
 #include "tests/core/scene.h"
 
 namespace phsic::test {

@@ -2,7 +2,6 @@
 
 #include <catch2/catch.hpp>
 #include <cmath>
-#include <thread>
 
 #include "core/refresh.h"
 #include "tests/core/law.h"
@@ -283,34 +282,6 @@ TEST_CASE("Merging carries other pivots over to ours") {
   whole.adopt({left.map_x(), left.map_y(), 0, 0});
   scene.feed(whole, scene.stream);
   CHECK(scene.distance(whole, scene.learned(left), scene.learned(whole)) < 1e-2);
-}
-
-TEST_CASE("Any number of threads score with one model") {
-  Scene<Gaussian> scene(17, 1000, 1000);
-  Learner<float> learner(scene.config);
-  scene.feed(learner, scene.stream);
-  EstimatorSpec spec;
-  spec.kind = EstimatorKind::kGaussianPmi;
-  const std::shared_ptr<const Model<float>> model =
-      refresh(learner, spec, Learner<float>::Extent::kAll).model;
-  const auto score_all = [&](std::vector<double>& scores) {
-    ScoreScratch<float> scratch;
-    scores.resize(1000);
-    for (int i = 0; i < 5; ++i) {
-      model->score(scene.stream.x.view(), scene.stream.y.view(), scores.data(), nullptr, scratch);
-    }
-  };
-  std::vector<std::vector<double>> results(4);
-  std::vector<std::thread> threads;
-  // One thread goes on learning and refreshing its own copy meanwhile.
-  threads.emplace_back([copy = learner, spec, &scene]() mutable {
-    copy.learn(scene.stream.x.view(), scene.stream.y.view(), nullptr, nullptr, nullptr);
-    const auto refreshed = refresh(copy, spec, Learner<float>::Extent::kAll);
-    if (refreshed.pivots) copy.adopt(*refreshed.pivots);
-  });
-  for (auto& result : results) threads.emplace_back([&] { score_all(result); });
-  for (std::thread& thread : threads) thread.join();
-  for (const auto& result : results) CHECK(result == results.front());
 }
 
 }  // namespace

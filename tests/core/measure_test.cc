@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "core/refresh.h"
+#include "tests/core/oracle.h"
 #include "tests/core/scene.h"
 
 namespace phsic::test {

@@ -40,47 +40,62 @@ std::vector<std::string> code_points(std::string_view text, bool bounded) {
   return points;
 }
 
-std::map<std::vector<std::string>, double> gram_counts(std::string_view text, std::size_t n) {
-  std::map<std::vector<std::string>, double> counts;
+// How often each n-gram, written as its bytes, occurs in a text.
+using Counts = std::map<std::string, double>;
+
+Counts gram_counts(std::string_view text, std::size_t n) {
+  Counts counts;
   const auto points = code_points(text, n > 1);
   if (text.empty()) return counts;
   for (std::size_t i = 0; i + n <= points.size(); ++i) {
-    counts[{points.begin() + std::ptrdiff_t(i), points.begin() + std::ptrdiff_t(i + n)}] += 1;
+    std::string gram;
+    for (std::size_t j = i; j < i + n; ++j) gram += points[j];
+    counts[gram] += 1;
   }
   return counts;
 }
 
-double spectrum_value(const Kernel& kernel, std::string_view a, std::string_view b) {
-  const auto n = static_cast<std::size_t>(kernel.gram_length());
-  const auto left = gram_counts(a, n);
-  const auto right = gram_counts(b, n);
-  const auto dot = [](const auto& p, const auto& q) {
-    double sum = 0;
-    for (const auto& [key, count] : p) {
-      const auto found = q.find(key);
-      if (found != q.end()) sum += count * found->second;
-    }
-    return sum;
-  };
-  const double norm = std::sqrt(dot(left, left) * dot(right, right));
-  return norm > 0 ? dot(left, right) / norm : 0;
+double dot(const Counts& p, const Counts& q) {
+  double sum = 0;
+  for (const auto& [key, count] : p) {
+    const auto found = q.find(key);
+    if (found != q.end()) sum += count * found->second;
+  }
+  return sum;
 }
 
+// The cosines between the n-gram counts of texts, which are counted once and not for each pair.
+Eigen::MatrixXd spectrum_gram(std::size_t n, const TextRows& a, const TextRows& b) {
+  const auto count_all = [n](const TextRows& texts) {
+    std::vector<Counts> counts;
+    for (std::size_t i = 0; i < texts.rows; ++i) counts.push_back(gram_counts(texts.text(i), n));
+    return counts;
+  };
+  const std::vector<Counts> left = count_all(a);
+  const std::vector<Counts> right = count_all(b);
+  const auto norms = [](const std::vector<Counts>& counts) {
+    Eigen::VectorXd all(counts.size());
+    for (std::size_t i = 0; i < counts.size(); ++i) {
+      all(Eigen::Index(i)) = std::sqrt(dot(counts[i], counts[i]));
+    }
+    return all;
+  };
+  const Eigen::VectorXd left_norms = norms(left);
+  const Eigen::VectorXd right_norms = norms(right);
+  Eigen::MatrixXd k(left.size(), right.size());
+  for (Eigen::Index i = 0; i < k.rows(); ++i) {
+    for (Eigen::Index j = 0; j < k.cols(); ++j) {
+      const double norm = left_norms(i) * right_norms(j);
+      k(i, j) = norm > 0 ? dot(left[std::size_t(i)], right[std::size_t(j)]) / norm : 0;
+    }
+  }
+  return k;
+}
+
+// Of a kernel of numbers that is no sum or product.
 double value(const Kernel& kernel, const ItemBlock<double>& a, std::size_t i,
              const ItemBlock<double>& b, std::size_t j) {
   using Kind = Kernel::Kind;
-  if (kernel.kind() == Kind::kSum || kernel.kind() == Kind::kProduct) {
-    double result = kernel.kind() == Kind::kSum ? 0 : 1;
-    for (const Kernel& part : kernel.parts()) {
-      const double next = value(part, a, i, b, j);
-      result = kernel.kind() == Kind::kSum ? result + next : result * next;
-    }
-    return result;
-  }
-  if (kernel.kind() == Kind::kSpectrum) {
-    return spectrum_value(kernel, std::get<TextRows>(a.view()).text(i),
-                          std::get<TextRows>(b.view()).text(j));
-  }
   const Eigen::VectorXd p = dense_row(a, i);
   const Eigen::VectorXd q = dense_row(b, j);
   switch (kernel.kind()) {
@@ -107,6 +122,20 @@ double value(const Kernel& kernel, const ItemBlock<double>& a, std::size_t i,
 }  // namespace
 
 Eigen::MatrixXd gram(const Kernel& kernel, const ItemBlock<double>& a, const ItemBlock<double>& b) {
+  using Kind = Kernel::Kind;
+  if (kernel.kind() == Kind::kSum || kernel.kind() == Kind::kProduct) {
+    const bool sum = kernel.kind() == Kind::kSum;
+    Eigen::MatrixXd result = Eigen::MatrixXd::Constant(a.size(), b.size(), sum ? 0 : 1);
+    for (const Kernel& part : kernel.parts()) {
+      const Eigen::MatrixXd next = gram(part, a, b);
+      result = sum ? Eigen::MatrixXd(result + next) : Eigen::MatrixXd(result.cwiseProduct(next));
+    }
+    return result;
+  }
+  if (kernel.kind() == Kind::kSpectrum) {
+    return spectrum_gram(static_cast<std::size_t>(kernel.gram_length()),
+                         std::get<TextRows>(a.view()), std::get<TextRows>(b.view()));
+  }
   Eigen::MatrixXd k(a.size(), b.size());
   for (std::size_t i = 0; i < a.size(); ++i) {
     for (std::size_t j = 0; j < b.size(); ++j) {

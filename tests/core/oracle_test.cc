@@ -3,6 +3,7 @@
 
 #include "core/dependence.h"
 #include "tests/core/law.h"
+#include "tests/core/oracle.h"
 #include "tests/core/scene.h"
 
 namespace phsic::test {

@@ -4,15 +4,17 @@
 
 #include <Eigen/Core>
 #include <algorithm>
-#include <cmath>
-#include <limits>
+#include <cstdint>
 #include <optional>
 #include <string_view>
 #include <vector>
 
+#include "core/features.h"
+#include "core/kernel.h"
 #include "core/learner.h"
+#include "core/moments.h"
+#include "core/random.h"
 #include "core/refresh.h"
-#include "tests/core/oracle.h"
 #include "tests/core/streams.h"
 
 namespace phsic::test {
@@ -37,149 +39,55 @@ struct Subject {
 
 // The features of all items as a matrix, computed in blocks of whatever size.
 template <class T>
-Eigen::MatrixXd feature_matrix(const FeatureMap<T>& map, const ItemBlock<T>& items) {
-  FeatureBlock<T> block;
-  Workspace workspace;
-  map.map(items.view(), block, workspace);
-  Eigen::MatrixXd result =
-      Eigen::MatrixXd::Zero(Eigen::Index(items.size()), Eigen::Index(map.dim()));
-  if (const auto* dense = std::get_if<DenseRows<T>>(&block.features)) {
-    for (std::size_t i = 0; i < dense->rows; ++i) {
-      for (std::size_t j = 0; j < dense->dim; ++j) {
-        result(Eigen::Index(i), Eigen::Index(j)) = double(dense->row(i)[j]);
-      }
-    }
-  } else {
-    const auto& sparse = std::get<SparseRows<T>>(block.features);
-    for (std::size_t i = 0; i < sparse.rows; ++i) {
-      for (std::size_t e = sparse.start[i]; e < sparse.start[i + 1]; ++e) {
-        result(Eigen::Index(i), Eigen::Index(sparse.index[e])) = double(sparse.value[e]);
-      }
-    }
-  }
-  return result;
-}
+[[nodiscard]] Eigen::MatrixXd feature_matrix(const FeatureMap<T>& map, const ItemBlock<T>& items);
 
 // The largest difference, relative to the deviation of the second list; infinite for lists of
 // different lengths.
-inline double relative_distance(const std::vector<double>& a, const std::vector<double>& b) {
-  if (a.size() != b.size()) return std::numeric_limits<double>::infinity();
-  double mean = 0;
-  for (const double value : b) mean += value / double(b.size());
-  double squares = 0;
-  double largest = 0;
-  for (std::size_t i = 0; i < b.size(); ++i) {
-    squares += (b[i] - mean) * (b[i] - mean) / double(b.size());
-    largest = std::max(largest, std::abs(a[i] - b[i]));
-    if (std::isnan(a[i] - b[i])) return std::numeric_limits<double>::infinity();
-  }
-  return largest / (std::sqrt(squares) + 1e-300);
-}
+[[nodiscard]] double relative_distance(const std::vector<double>& a, const std::vector<double>& b);
 
-template <class S>
-struct Scene {
-  using T = typename S::Scalar;
-
-  explicit Scene(std::uint64_t seed, std::size_t least = 40, std::size_t most = 700)
-      : random(seed) {
-    StreamShape shape;
-    shape.kind = S::kKind;
-    shape.dim_x = static_cast<std::uint32_t>(3 + random.below(5));
-    shape.dim_y = static_cast<std::uint32_t>(3 + random.below(5));
-    shape.pairs = least + random.below(most - least + 1);
-    shape.offset = S::kKind == ItemKind::kDense ? 3 * random.uniform() : 0;
-    stream = make_stream<T>(shape, random.bits());
-    test = part(stream, 0, 30);
-    config.x = {stream.x.shape(), S::kernel_x(), 0};
-    config.y = {stream.y.shape(), S::kernel_y(), 0};
-    if (config.x.uses_pivots()) config.x.pivots = static_cast<std::uint32_t>(3 + random.below(6));
-    if (config.y.uses_pivots()) config.y.pivots = static_cast<std::uint32_t>(3 + random.below(6));
-    config.held_back = static_cast<std::uint32_t>(random.below(100));
-    config.seed = random.bits();
-    Learner<T> first(config);
-    feed(first, part(stream, 0, 40));
-    pivots = first.propose_pivots();
-  }
+// What a scene needs to know of its subject only once it runs, so that it is compiled once for each
+// scalar and not for each subject.
+template <class T>
+struct AnyScene {
+  AnyScene(ItemKind kind, const Kernel& kernel_x, const Kernel& kernel_y, std::uint64_t seed,
+           std::size_t least, std::size_t most);
 
   // A learner with this scene's pivots that has learned nothing yet.
-  [[nodiscard]] Learner<T> learner(const StreamConfig& of) const {
-    Learner<T> fresh(of);
-    if (pivots) fresh.adopt(*pivots);
-    return fresh;
-  }
+  [[nodiscard]] Learner<T> learner(const StreamConfig& of) const;
   [[nodiscard]] Learner<T> learner() const { return learner(config); }
 
   // Learns pair after pair in batches of random sizes, pair i with weights[i] at times[i].
   void feed(Learner<T>& into, const Stream<T>& pairs, const std::vector<double>& weights = {},
-            const std::vector<double>& times = {}) {
-    for (std::size_t first = 0; first < pairs.size();) {
-      const std::size_t count = std::min<std::size_t>(1 + random.below(300), pairs.size() - first);
-      const std::size_t learned =
-          into.learn(slice(pairs.x.view(), first, count), slice(pairs.y.view(), first, count),
-                     weights.empty() ? nullptr : weights.data() + first,
-                     times.empty() ? nullptr : times.data() + first, nullptr);
-      if (learned != count) throw Error("a good pair was refused");
-      first += count;
-    }
-  }
+            const std::vector<double>& times = {});
 
   // The covariance of all pairs from its definition, pair i weighing weights[i].
   [[nodiscard]] Covariance batch(const Learner<T>& like, const Stream<T>& pairs,
-                                 const std::vector<double>& weights) const {
-    return two_pass_covariance(feature_matrix(*like.map_x(), pairs.x),
-                               feature_matrix(*like.map_y(), pairs.y), weights);
-  }
+                                 const std::vector<double>& weights) const;
 
-  [[nodiscard]] static Covariance learned(const Learner<T>& learner) {
-    return learner.moments(Learner<T>::Extent::kAll).covariance();
-  }
+  [[nodiscard]] static Covariance learned(const Learner<T>& learner);
 
   // The test pairs' scores under every estimator.
   [[nodiscard]] std::vector<std::vector<double>> scores(const Learner<T>& like,
                                                         const Covariance& covariance,
-                                                        const Stream<T>& pairs) const {
-    const auto rank = std::size_t(std::min(covariance.xy.rows(), covariance.xy.cols()));
-    const CanonicalBasis basis = canonical_basis(covariance, 0.1, rank, 1);
-    const Estimator<T> estimators[] = {
-        Estimator<T>::phsic(covariance, 0, true, 1), Estimator<T>::phsic(covariance, rank, true, 1),
-        Estimator<T>::phsic(covariance, 0, false, 1), Estimator<T>::whitened(covariance, basis),
-        Estimator<T>::gaussian_pmi(covariance, basis)};
-    FeatureBlock<T> x;
-    FeatureBlock<T> y;
-    Workspace workspace;
-    like.map_x()->map(pairs.x.view(), x, workspace);
-    like.map_y()->map(pairs.y.view(), y, workspace);
-    std::vector<std::vector<double>> all;
-    for (const Estimator<T>& estimator : estimators) {
-      all.emplace_back(pairs.size());
-      estimator.score(x.features, y.features, all.back().data(), workspace);
-    }
-    return all;
-  }
+                                                        const Stream<T>& pairs) const;
 
   // How far apart two covariances are in what they make every estimator say of the test pairs.
   [[nodiscard]] double distance(const Learner<T>& like, const Covariance& a,
-                                const Covariance& b) const {
-    const auto left = scores(like, a, test);
-    const auto right = scores(like, b, test);
-    double largest = 0;
-    for (std::size_t e = 0; e < left.size(); ++e) {
-      largest = std::max(largest, relative_distance(left[e], right[e]));
-    }
-    return largest;
-  }
+                                const Covariance& b) const;
 
-  [[nodiscard]] std::vector<double> random_weights(std::size_t count) {
-    std::vector<double> weights(count);
-    for (double& weight : weights) weight = 0.2 + 2 * random.uniform();
-    return weights;
-  }
+  [[nodiscard]] std::vector<double> random_weights(std::size_t count);
 
   Random random;
   Stream<T> stream;
   Stream<T> test;
   StreamConfig config;
   std::optional<PivotChange<T>> pivots;
+};
+
+template <class S>
+struct Scene : AnyScene<typename S::Scalar> {
+  explicit Scene(std::uint64_t seed, std::size_t least = 40, std::size_t most = 700)
+      : AnyScene<typename S::Scalar>(S::kKind, S::kernel_x(), S::kernel_y(), seed, least, most) {}
 };
 
 }  // namespace phsic::test
