@@ -37,7 +37,8 @@ struct ModelArguments {
   void add_to(CLI::App& verb);
   // The file, then the flags. Throws an Error.
   [[nodiscard]] StreamSpec spec() const;
-  [[nodiscard]] std::unique_ptr<Stream> open() const;
+  // Throws, too, when the model forgets by seconds and the table has no times.
+  [[nodiscard]] std::unique_ptr<Stream> open(const TableArguments& table) const;
   [[nodiscard]] std::size_t thread_count() const;
 };
 

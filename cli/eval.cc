@@ -142,7 +142,7 @@ void DetectArguments::add_to(CLI::App& verb) {
 }
 
 void run_eval_detect(const DetectArguments& arguments) {
-  const auto stream = arguments.model.open();
+  const auto stream = arguments.model.open(arguments.table);
   Progress progress;
   BadLines bad_lines(arguments.table.bad_lines, progress);
   PairTable table(arguments.input, arguments.table, {arguments.label}, {}, bad_lines, progress);
@@ -225,7 +225,7 @@ void EvalRankArguments::add_to(CLI::App& verb) {
 }
 
 void run_eval_rank(const EvalRankArguments& arguments) {
-  const auto stream = arguments.model.open();
+  const auto stream = arguments.model.open(arguments.table);
   learn_table(*stream, arguments.learn, arguments.table);
   Progress progress;
   BadLines bad_lines(arguments.table.bad_lines, progress);
@@ -262,7 +262,7 @@ void EvalNextArguments::add_to(CLI::App& verb) {
 }
 
 void run_eval_next(const EvalNextArguments& arguments) {
-  const auto stream = arguments.model.open();
+  const auto stream = arguments.model.open(arguments.table);
   Progress progress;
   BadLines bad_lines(arguments.table.bad_lines, progress);
   PairTable table(arguments.input, arguments.table, {}, {}, bad_lines, progress);

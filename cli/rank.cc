@@ -61,7 +61,7 @@ void RankArguments::add_to(CLI::App& verb) {
 }
 
 void run_rank(const RankArguments& arguments) {
-  const auto stream = arguments.model.open();
+  const auto stream = arguments.model.open(arguments.table);
   learn_table(*stream, arguments.learn, arguments.table);
   Progress progress;
   BadLines bad_lines(arguments.table.bad_lines, progress);

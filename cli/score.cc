@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
+#include <cmath>
+#include <filesystem>
 #include <limits>
 
 #include "cli/pair_table.h"
@@ -115,7 +117,13 @@ void ScoreArguments::add_to(CLI::App& verb) {
 }
 
 void run_score(const ScoreArguments& arguments) {
-  const auto stream = arguments.model.open();
+  std::error_code ignored;
+  if (arguments.output != "-" &&
+      std::filesystem::equivalent(arguments.input, arguments.output, ignored)) {
+    throw Error(fmt::format("--output: found {}, the same file as INPUT, expected another",
+                            arguments.output));
+  }
+  const auto stream = arguments.model.open(arguments.table);
   if (arguments.two_pass) {
     if (arguments.input == "-") {
       throw Error("--two-pass: found standard input, expected a file that can be read twice");
