@@ -99,7 +99,7 @@ class FastText {
   explicit FastText(const Options& options)
       : weight_(options.choice("weight", {"unit", "mean", "sum"})),
         case_(options),
-        tokenizer_(options.text("tokens"), case_.normalization()),
+        tokenizer_(options.text("tokens"), case_.normalization(), Signs::kKept),
         model_(options.text("file")) {}
 
   [[nodiscard]] Facts facts() const {

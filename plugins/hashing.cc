@@ -98,7 +98,8 @@ class Hashing {
         bigrams_(options.flag("bigrams")),
         seed_(finish(static_cast<std::uint64_t>(options.integer("seed", 0, INT64_MAX)))),
         tokenizer_(options.text("tokens"),
-                   options.flag("fold") ? Normalization::kNfkcCasefold : Normalization::kNfc) {
+                   options.flag("fold") ? Normalization::kNfkcCasefold : Normalization::kNfc,
+                   Signs::kDropped) {
     if (!words_ && !bigrams_ && longest_ < shortest_) {
       throw std::invalid_argument(
           "words, bigrams and runs of characters are all off, expected at least one of them");

@@ -41,9 +41,11 @@ constexpr std::array<Sort, 256> kSorts = [] {
                       [](char c) { return plain::sort_of(c) == plain::Sort::kForeign; });
 }
 
-// Calls take(word) for each. REQUIRES: is_plain(text).
-template <class Take>
-void for_each_plain_word(std::string_view text, const Take& take) {
+// Calls take_word for each word and take_sign for each sign between words, white space and control
+// characters aside. REQUIRES: is_plain(text).
+template <class TakeWord, class TakeSign>
+void for_each_plain_word(std::string_view text, const TakeWord& take_word,
+                         const TakeSign& take_sign) {
   using plain::Sort;
   const auto at = [&](std::size_t i) {
     return i < text.size() ? plain::sort_of(text[i]) : Sort::kGap;
@@ -57,12 +59,14 @@ void for_each_plain_word(std::string_view text, const Take& take) {
     return (before == Sort::kLetter && here == Sort::kMid) ||
            (before == Sort::kDigit && (here == Sort::kMid || here == Sort::kMidDigits));
   };
-  for (std::size_t i = 0; i < text.size(); ++i) {
-    if (at(i) != Sort::kLetter && at(i) != Sort::kDigit) continue;
-    const auto begin = i;
-    do ++i;
-    while (is_inside(i));
-    take(text.substr(begin, i - begin));
+  for (std::size_t i = 0; i < text.size();) {
+    const auto begin = i++;
+    if (at(begin) == Sort::kLetter || at(begin) == Sort::kDigit) {
+      while (is_inside(i)) ++i;
+      take_word(text.substr(begin, i - begin));
+    } else if (text[begin] > ' ' && text[begin] != 0x7F) {
+      take_sign(text.substr(begin, 1));
+    }
   }
 }
 

@@ -90,12 +90,13 @@ struct Tokenizer::Pieces {
   sentencepiece::SentencePieceProcessor processor;
 };
 
-Tokenizer::Tokenizer(const std::string& cut, Normalization normalization)
+Tokenizer::Tokenizer(const std::string& cut, Normalization normalization, Signs signs)
     : cut_(cut == "icu"          ? Cut::kIcu
            : cut == "whitespace" ? Cut::kWhitespace
                                  : Cut::kPieces),
       normalization_(normalization),
-      identity_(fmt::format("{} {} unicode-{}", cut,
+      signs_(signs),
+      identity_(fmt::format("{}{} {} unicode-{}", cut, signs == Signs::kKept ? " with signs" : "",
                             normalization == Normalization::kNfc ? "nfc" : "nfkc-casefold",
                             U_UNICODE_VERSION)) {
   if (cut_ != Cut::kPieces) return;
@@ -122,7 +123,11 @@ void Tokenizer::split(std::string_view text, Tokens& tokens) const {
   switch (cut_) {
     case Cut::kIcu:
       if (is_plain(normal)) {
-        for_each_plain_word(normal, [&](std::string_view word) { tokens.add(word); });
+        for_each_plain_word(
+            normal, [&](std::string_view word) { tokens.add(word); },
+            [&](std::string_view sign) {
+              if (signs_ == Signs::kKept) tokens.add(sign);
+            });
       } else {
         split_by_icu(normal, tokens);
       }
@@ -152,7 +157,7 @@ void Tokenizer::split_at_white_space(std::string_view text, Tokens& tokens) {
   if (size > begin) tokens.add(text.substr(begin));
 }
 
-void Tokenizer::split_by_icu(std::string_view text, Tokens& tokens) {
+void Tokenizer::split_by_icu(std::string_view text, Tokens& tokens) const {
   if (!tokens.segmenter_) tokens.segmenter_ = std::make_unique<Tokens::Segmenter>();
   auto& [breaks, units, alias] = *tokens.segmenter_;
   units.resize(text.size() + 1);
@@ -170,12 +175,14 @@ void Tokenizer::split_by_icu(std::string_view text, Tokens& tokens) {
   int32_t byte = 0;
   for (auto end = breaks->next(); end != icu::BreakIterator::DONE; end = breaks->next()) {
     const int32_t begin = byte;
+    const auto first = alias.char32At(unit);
     while (unit < end) {
       UChar32 point = 0;
       U8_NEXT_OR_FFFD(bytes, byte, static_cast<int32_t>(text.size()), point);
       unit += U16_LENGTH(point);
     }
-    if (breaks->getRuleStatus() >= UBRK_WORD_NONE_LIMIT) {
+    const bool is_word = breaks->getRuleStatus() >= UBRK_WORD_NONE_LIMIT;
+    if (is_word || (signs_ == Signs::kKept && u_isgraph(first))) {
       tokens.add(text.substr(begin, byte - begin));
     }
   }

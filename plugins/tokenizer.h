@@ -48,12 +48,15 @@ enum class Normalization : std::uint8_t {
   kNfkcCasefold,  // and compatible characters and cases made one
 };
 
+// What becomes of punctuation and symbols that "icu" finds between words.
+enum class Signs : std::uint8_t { kDropped, kKept };
+
 class Tokenizer {
  public:
-  // `cut` is "icu" (the words of UAX #29, with dictionaries for Chinese, Japanese and Thai; white
-  // space and punctuation fall away), "whitespace", or the path of a SentencePiece model. Throws
-  // std::invalid_argument when there is no such model.
-  Tokenizer(const std::string& cut, Normalization normalization);
+  // `cut` is "icu" (the words of UAX #29, with dictionaries for Chinese, Japanese and Thai),
+  // "whitespace", or the path of a SentencePiece model. Throws std::invalid_argument when there is
+  // no such model.
+  Tokenizer(const std::string& cut, Normalization normalization, Signs signs);
   ~Tokenizer();
   Tokenizer(Tokenizer&&) noexcept;
   Tokenizer& operator=(Tokenizer&&) noexcept;
@@ -70,11 +73,12 @@ class Tokenizer {
   enum class Cut : std::uint8_t { kIcu, kWhitespace, kPieces };
   struct Pieces;  // the SentencePiece model
 
-  static void split_by_icu(std::string_view text, Tokens& tokens);
+  void split_by_icu(std::string_view text, Tokens& tokens) const;
   static void split_at_white_space(std::string_view text, Tokens& tokens);
 
   Cut cut_;
   Normalization normalization_;
+  Signs signs_;
   std::string identity_;
   std::unique_ptr<Pieces> pieces_;
 };

@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cctype>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -38,6 +39,21 @@ std::string cache_option(const Options& options) {
   return cache;
 }
 
+// Calls take(part) for what signs leave of a word that is not known as a whole: it's, U.S.A,
+// and/or. A word without signs has no parts.
+template <class Take>
+void for_each_part(std::string_view word, const Take& take) {
+  const auto is_sign = [](char c) {
+    return static_cast<unsigned char>(c) < 0x80 && std::isalnum(static_cast<unsigned char>(c)) == 0;
+  };
+  if (std::none_of(word.begin(), word.end(), is_sign)) return;
+  for (auto begin = word.begin(); begin != word.end();) {
+    const auto end = is_sign(*begin) ? begin + 1 : std::find_if(begin, word.end(), is_sign);
+    take(std::string_view(begin, end));
+    begin = end;
+  }
+}
+
 class Wordvec {
  public:
   static constexpr Nameplate kNameplate = {
@@ -46,7 +62,7 @@ class Wordvec {
   static const OptionTable& options() {
     static const OptionTable kTable = {
         {"file", "null", "word vectors: text or word2vec binary, plain or gzip; required"},
-        {"weight", "\"mean\"", "sum, mean, or sif (frequent words count less)"},
+        {"weight", "\"sif\"", "sum, mean, or sif (frequent words count less)"},
         {"limit", "0", "take only the first so many words of the file, 0 for all"},
         {"tokens", "\"icu\"", "icu, whitespace, or the path of a SentencePiece model"},
         {"case", "\"fallback\"", "keep, fold, or fallback (as it is, else in other cases)"},
@@ -58,7 +74,7 @@ class Wordvec {
   explicit Wordvec(const Options& options)
       : weight_(options.choice("weight", {"sum", "mean", "sif"})),
         case_(options),
-        tokenizer_(options.text("tokens"), case_.normalization()),
+        tokenizer_(options.text("tokens"), case_.normalization(), Signs::kKept),
         limit_(static_cast<std::uint64_t>(options.integer("limit", 0, INT64_MAX))),
         table_(load_word_table(options.text("file"), limit_, cache_option(options))),
         zipf_(harmonic_number(table_.size())) {}
@@ -90,17 +106,27 @@ class Wordvec {
     tokenizer_.split(text, scratch.tokens);
     std::size_t known = 0;
     for (std::size_t k = 0; k < scratch.tokens.size(); ++k) {
-      const auto index = case_.find(scratch.tokens.word(k), scratch.form,
-                                    [&](std::string_view word) { return table_.find(word); });
-      if (!index) continue;
-      ++known;
-      const float weight = weight_ == "sif" ? sif_weight(*index) : 1.F;
-      const float* vector = table_.vector(*index);
-      for (std::size_t d = 0; d < dimension; ++d) row[d] += weight * vector[d];
+      const auto word = scratch.tokens.word(k);
+      if (add_word(word, scratch, row)) {
+        ++known;
+      } else {
+        for_each_part(word, [&](std::string_view part) { known += add_word(part, scratch, row); });
+      }
     }
     if (known < 2 || weight_ == "sum") return;
     const float share = 1.F / static_cast<float>(known);
     for (std::size_t d = 0; d < dimension; ++d) row[d] *= share;
+  }
+
+  // Was it known?
+  bool add_word(std::string_view word, Scratch& scratch, float* row) const {
+    const auto index =
+        case_.find(word, scratch.form, [&](std::string_view form) { return table_.find(form); });
+    if (!index) return false;
+    const float weight = weight_ == "sif" ? sif_weight(*index) : 1.F;
+    const float* vector = table_.vector(*index);
+    for (std::size_t d = 0; d < table_.dimension(); ++d) row[d] += weight * vector[d];
+    return true;
   }
 
   [[nodiscard]] float sif_weight(std::uint32_t index) const {

@@ -60,8 +60,8 @@ std::vector<Specimen> specimens() {
       {"hashing pieces", shipped("hashing"),
        R"({"dim": 64, "bigrams": true, "tokens": )" + quoted(folder / "pieces.model") + "}", prose},
       {"wordvec", shipped("wordvec"), R"({"file": )" + quoted(folder / "words.vec") + "}", prose},
-      {"wordvec sif", shipped("wordvec"),
-       R"({"weight": "sif", "cache": "off", "tokens": "whitespace", "file": )" +
+      {"wordvec mean", shipped("wordvec"),
+       R"({"weight": "mean", "cache": "off", "tokens": "whitespace", "file": )" +
            quoted(folder / "words.vec") + "}",
        prose},
       {"fasttext", shipped("fasttext"), R"({"file": )" + quoted(folder / "model.bin") + "}", prose},

@@ -3,6 +3,7 @@
 #include <unicode/brkiter.h>
 #include <unicode/locid.h>
 #include <unicode/ubrk.h>
+#include <unicode/uchar.h>
 
 #include <catch2/catch.hpp>
 #include <memory>
@@ -13,29 +14,35 @@
 namespace phsic::tests {
 namespace {
 
-std::vector<std::string> plain_words(const std::string& text) {
-  std::vector<std::string> words;
-  plugins::for_each_plain_word(text, [&](std::string_view word) { words.emplace_back(word); });
-  return words;
+// Words as they are, signs in brackets.
+std::vector<std::string> plain_pieces(const std::string& text) {
+  std::vector<std::string> pieces;
+  plugins::for_each_plain_word(
+      text, [&](std::string_view word) { pieces.emplace_back(word); },
+      [&](std::string_view sign) { pieces.push_back('[' + std::string(sign) + ']'); });
+  return pieces;
 }
 
-std::vector<std::string> icu_words(const std::string& text, icu::BreakIterator& breaks) {
+std::vector<std::string> icu_pieces(const std::string& text, icu::BreakIterator& breaks) {
   const auto units = icu::UnicodeString::fromUTF8(text);
   breaks.setText(units);
-  std::vector<std::string> words;
+  std::vector<std::string> pieces;
   int32_t begin = 0;
   for (auto end = breaks.next(); end != icu::BreakIterator::DONE; end = breaks.next()) {
+    const auto piece = text.substr(begin, end - begin);
     if (breaks.getRuleStatus() >= UBRK_WORD_NONE_LIMIT) {
-      words.push_back(text.substr(begin, end - begin));
+      pieces.push_back(piece);
+    } else if (u_isgraph(piece[0])) {
+      pieces.push_back('[' + piece + ']');
     }
     begin = end;
   }
-  return words;
+  return pieces;
 }
 
 }  // namespace
 
-TEST_CASE("Plain words are the words that ICU finds") {
+TEST_CASE("Plain words and signs are those that ICU finds") {
   UErrorCode status = U_ZERO_ERROR;
   const std::unique_ptr<icu::BreakIterator> breaks(
       icu::BreakIterator::createWordInstance(icu::Locale::getRoot(), status));
@@ -51,7 +58,7 @@ TEST_CASE("Plain words are the words that ICU finds") {
       std::string text(random() % 25, ' ');
       for (char& c : text) c = alphabet[random() % alphabet.size()];
       REQUIRE(plugins::is_plain(text));
-      REQUIRE(plain_words(text) == icu_words(text, *breaks));
+      REQUIRE(plain_pieces(text) == icu_pieces(text, *breaks));
     }
   }
 }

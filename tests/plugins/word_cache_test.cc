@@ -32,6 +32,7 @@ class CachedModel {
   [[nodiscard]] LoadedEncoder open(const std::string& cache = "", int limit = 0) const {
     const nlohmann::json options = {{"file", file_},
                                     {"limit", limit},
+                                    {"weight", "mean"},
                                     {"cache", cache.empty() ? cache_folder().string() : cache}};
     return {shipped("wordvec"), options.dump()};
   }
@@ -149,7 +150,8 @@ TEST_CASE("A model that changed is read again") {
 TEST_CASE("A change right after the first start is noticed") {
   // In the manner of an editor that saves twice within one tick of the clock.
   const TestFolder folder;
-  const nlohmann::json options = {{"file", folder / "words"}, {"cache", folder / "cache"}};
+  const nlohmann::json options = {
+      {"file", folder / "words"}, {"cache", folder / "cache"}, {"weight", "mean"}};
   for (int trial = 0; trial < 20; ++trial) {
     const auto value = static_cast<float>(trial % 10);
     folder.write("words", "1 1\na " + std::to_string(trial % 10) + "\n");

@@ -13,6 +13,7 @@ namespace {
 LoadedEncoder wordvec(const std::string& file, nlohmann::json options = nlohmann::json::object()) {
   options["file"] = file;
   if (!options.contains("cache")) options["cache"] = "off";
+  if (!options.contains("weight")) options["weight"] = "mean";
   return {shipped("wordvec"), options.dump()};
 }
 
@@ -137,6 +138,16 @@ TEST_CASE("A limit takes the first words only and does not read on") {
   const auto file = folder.write("words", "4 1\na 1\nb 2\nc 3\nbroken x\n");
   const auto encoder = wordvec(file, {{"limit", 2}, {"weight", "sum"}});
   CHECK(encoder.encode("a b c") == Row{3});
+}
+
+TEST_CASE("Signs are words, and cut those that are not known as a whole") {
+  const TestFolder folder;
+  const auto file = folder.write("words", "it 1\n' 2\ns 4\n, 8\ndon't 16\n。 32\n");
+  const auto encoder = wordvec(file, {{"weight", "sum"}});
+  CHECK(encoder.encode("It's,") == Row{15});
+  CHECK(encoder.encode("don't") == Row{16});
+  CHECK(encoder.encode("doesn't it?") == Row{3});
+  CHECK(encoder.encode("it。") == Row{33});
 }
 
 TEST_CASE("Words are found in the case that the file has") {
