@@ -214,7 +214,7 @@ WordTable load_word_table(const std::string& path, std::uint64_t limit, const st
       return std::move(*table);
     }
   }
-  let_time_tick(model.stamp);
+  if (!folders.empty()) let_time_tick(model.stamp);
   const auto hash = file_hash(path);
   std::copy_n(hash.begin(), std::min(hash.size(), model.stamp.hash.size() - 1),
               model.stamp.hash.begin());

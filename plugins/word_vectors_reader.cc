@@ -112,7 +112,7 @@ void WordVectorsReader::read_header(std::string_view line) {
 bool WordVectorsReader::looks_binary() {
   constexpr std::size_t kLongestLook = 4096;
   constexpr std::size_t kMostBytes = 256;
-  constexpr std::string_view kNumerals = "0123456789+-.eE \t\r";
+  constexpr std::string_view kNumerals = "0123456789+-.eE \t\rnaifNAIF";
   auto ahead = source_.peek(kLongestLook);
   ahead.remove_prefix(std::min(ahead.find_first_not_of('\n'), ahead.size()));
   const auto blank = ahead.find_first_of(kBlanks);
