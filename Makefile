@@ -2,7 +2,8 @@
 # installs the Debian packages it lacks, so a fresh Debian 12 needs nothing but make.
 
 PACKAGES := g++ cmake make ninja-build libeigen3-dev libopenblas-serial-dev libboost-dev \
-  libfmt-dev libxxhash-dev catch2 nlohmann-json3-dev libbenchmark-dev
+  libfmt-dev libxxhash-dev libicu-dev libsentencepiece-dev libfasttext-dev libarchive-dev \
+  libsimdjson-dev libyaml-cpp-dev zlib1g-dev nlohmann-json3-dev libcli11-dev pkg-config python3 catch2 libbenchmark-dev
 CLANG_PACKAGES := clang clang-format clang-tidy libclang-rt-14-dev llvm
 
 JOBS ?= $(shell nproc)

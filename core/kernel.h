@@ -70,6 +70,8 @@ class Kernel {
   // Does some Gaussian in it take its sigma from the data?
   [[nodiscard]] bool needs_fitting() const;
 
+  // Is it a kernel on texts, not on vectors?
+  [[nodiscard]] bool takes_texts() const;
   // Throws unless the kernel can be evaluated on items of this shape.
   void require_fits(const ItemShape& shape) const;
 
@@ -92,7 +94,6 @@ class Kernel {
  private:
   explicit Kernel(Kind kind) : kind_(kind) {}
   [[nodiscard]] static Kernel load_nested(Reader& reader, int depth);
-  [[nodiscard]] bool takes_texts() const;
 
   Kind kind_;
   Bandwidth bandwidth_ = Bandwidth::kGiven;

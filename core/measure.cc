@@ -10,7 +10,7 @@ namespace phsic {
 
 template <class T>
 Trial run_trial(const Estimator<T>& estimator, const Items<T>& x, const Items<T>& y,
-                std::uint64_t seed) {
+                std::uint64_t seed, std::size_t shuffles) {
   const std::size_t n = row_count(x);
   const std::size_t r = estimator.rank();
   Trial trial;
@@ -25,7 +25,7 @@ Trial run_trial(const Estimator<T>& estimator, const Items<T>& x, const Items<T>
   std::vector<std::size_t> order(n);
   std::iota(order.begin(), order.end(), std::size_t{0});
   for (std::size_t i = n; i > 1; --i) std::swap(order[i - 1], order[random.below(i)]);
-  trial.shuffles = std::min(kShuffles, n - 1);
+  trial.shuffles = std::min(shuffles, n - 1);
   trial.matched.resize(n);
   trial.null.resize(n * trial.shuffles);
   for (std::size_t place = 0; place < n; ++place) {
@@ -44,15 +44,47 @@ Trial run_trial(const Estimator<T>& estimator, const Items<T>& x, const Items<T>
   return trial;
 }
 
+namespace {
+
+// The share of `ascending` below the score, ties half.
+double share_below(double score, const std::vector<double>& ascending) {
+  const auto [low, high] = std::equal_range(ascending.begin(), ascending.end(), score);
+  return (static_cast<double>(low - ascending.begin()) + 0.5 * static_cast<double>(high - low)) /
+         static_cast<double>(ascending.size());
+}
+
+}  // namespace
+
 double area_under_curve(const std::vector<double>& positives, std::vector<double> negatives) {
   if (positives.empty() || negatives.empty()) return 0.5;
   std::sort(negatives.begin(), negatives.end());
-  double wins = 0;
-  for (const double score : positives) {
-    const auto [low, high] = std::equal_range(negatives.begin(), negatives.end(), score);
-    wins += static_cast<double>(low - negatives.begin()) + 0.5 * static_cast<double>(high - low);
+  double sum = 0;
+  for (const double score : positives) sum += share_below(score, negatives);
+  return sum / static_cast<double>(positives.size());
+}
+
+std::vector<double> placements(const Trial& trial) {
+  std::vector<double> null = trial.null;
+  std::sort(null.begin(), null.end());
+  std::vector<double> shares;
+  for (const double score : trial.matched) {
+    shares.push_back(null.empty() ? 0.5 : share_below(score, null));
   }
-  return wins / (static_cast<double>(positives.size()) * static_cast<double>(negatives.size()));
+  return shares;
+}
+
+std::vector<double> ranks_of(const Trial& trial) {
+  std::vector<double> ranks;
+  for (std::size_t i = 0; i < trial.matched.size(); ++i) {
+    double rank = 1;
+    for (std::size_t k = 0; k < trial.shuffles; ++k) {
+      const double other = trial.null[i * trial.shuffles + k];
+      if (other > trial.matched[i]) rank += 1;
+      if (other == trial.matched[i]) rank += 0.5;
+    }
+    ranks.push_back(rank);
+  }
+  return ranks;
 }
 
 std::optional<Accuracy> accuracy_of(const Trial& trial) {
@@ -61,14 +93,7 @@ std::optional<Accuracy> accuracy_of(const Trial& trial) {
   Accuracy accuracy;
   accuracy.pairs = n;
   accuracy.auc = area_under_curve(trial.matched, trial.null);
-  for (std::size_t i = 0; i < n; ++i) {
-    // Ties take the middle of the places they could have.
-    double rank = 1;
-    for (std::size_t k = 0; k < trial.shuffles; ++k) {
-      const double other = trial.null[i * trial.shuffles + k];
-      if (other > trial.matched[i]) rank += 1;
-      if (other == trial.matched[i]) rank += 0.5;
-    }
+  for (const double rank : ranks_of(trial)) {
     const auto share = 1 / static_cast<double>(n);
     accuracy.mrr += share / rank;
     if (rank <= 1) accuracy.recall_1 += share;
@@ -94,8 +119,8 @@ Accuracy Accuracy::load(Reader& reader) {
 }
 
 template Trial run_trial(const Estimator<float>&, const Items<float>&, const Items<float>&,
-                         std::uint64_t);
+                         std::uint64_t, std::size_t);
 template Trial run_trial(const Estimator<double>&, const Items<double>&, const Items<double>&,
-                         std::uint64_t);
+                         std::uint64_t, std::size_t);
 
 }  // namespace phsic

@@ -36,11 +36,18 @@ struct Trial {
 
 inline constexpr std::size_t kShuffles = 9;
 
-// Scores every row with itself and with kShuffles others (fewer if there are fewer rows).
+// Scores every row with itself and with `shuffles` others (fewer if there are fewer rows).
 // Throws if a score is not finite. REQUIRES: finite features, as many rows of x as of y.
 template <class T>
 [[nodiscard]] Trial run_trial(const Estimator<T>& estimator, const Items<T>& x, const Items<T>& y,
-                              std::uint64_t seed);
+                              std::uint64_t seed, std::size_t shuffles = kShuffles);
+
+// For each pair, the share of null scores below its matched one, ties half. Their mean is the AUC.
+[[nodiscard]] std::vector<double> placements(const Trial& trial);
+
+// For each pair, the rank of its own y among it and the exchanged ones, from 1. Ties take the
+// middle of the places they could have.
+[[nodiscard]] std::vector<double> ranks_of(const Trial& trial);
 
 // None for fewer than two pairs.
 [[nodiscard]] std::optional<Accuracy> accuracy_of(const Trial& trial);

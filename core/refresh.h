@@ -4,31 +4,14 @@
 // gives the same model.
 #pragma once
 
-#include <cstddef>
 #include <memory>
 #include <optional>
 
+#include "core/choice.h"
 #include "core/learner.h"
 #include "core/model.h"
 
 namespace phsic {
-
-struct EstimatorSpec {
-  // None: `auto`, whichever does best on held-back pairs.
-  std::optional<EstimatorKind> kind = EstimatorKind::kPhsic;
-  // None: the value of kRidgeGrid that does best on held-back pairs, kDefaultRidge while they are
-  // too few to tell. Only whitened and gaussian-pmi have a ridge.
-  std::optional<double> ridge;
-  // Directions kept by whitened and gaussian-pmi; by phsic too, if phsic_at_rank. 0: all.
-  std::size_t rank = 256;
-  bool phsic_at_rank = false;
-  bool centered = true;  // phsic only
-
-  void validate() const;
-};
-
-inline constexpr double kRidgeGrid[] = {0.01, 0.03, 0.1, 0.3, 1, 3};
-inline constexpr double kDefaultRidge = 0.1;
 
 template <class T>
 struct Refreshed {

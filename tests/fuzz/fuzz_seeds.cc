@@ -1,10 +1,13 @@
 // fuzz_seeds DIR writes small valid inputs for every fuzz target: DIR/<target>/<number>.
+#include <fmt/format.h>
+
 #include <filesystem>
 #include <fstream>
 #include <iostream>
 
 #include "core/random.h"
 #include "core/refresh.h"
+#include "tests/cli/files.h"
 #include "tests/fuzz/check_state.h"
 
 namespace phsic {
@@ -119,7 +122,27 @@ void write_counts(SeedWriter& seeds) {
   }
 }
 
+void write_tables(SeedWriter& seeds) {
+  const std::string tables[] = {
+      "a\tb\nc\td\te\r\n\nf\n", "\xef\xbb\xbfx\ty\n1\t\xe4\xbd\xa0\n2\t\xff\n",
+      R"({"x":"a\u00e9\ud83d\ude00\n","y":"b","z":{"score":[1,true,null]}})",
+      R"({ "y" : [1, -2.5e-3] , "x" : 12345678901234567890123 })",
+      R"({"x":"a","candidates":["b",[1,2]],"y":["c"]})"};
+  for (const std::string& table : tables) {
+    for (const char options : {'\x00', '\x08', '\x14', '\x30', '\x44'}) {
+      seeds.write("table_fuzz", fmt::format("{}{}\n{}", options, table, table));
+    }
+    seeds.write("line_fuzz", table);
+    for (const char* how : test::kCompressions) {
+      const std::string packed = test::compress(table, how);
+      seeds.write("line_fuzz", packed);
+      seeds.write("line_fuzz", packed + packed);
+    }
+  }
+}
+
 void write_all(SeedWriter& seeds) {
+  write_tables(seeds);
   write_streams<float>(seeds, "learner_float_fuzz");
   write_streams<double>(seeds, "learner_double_fuzz");
   write_counts(seeds);

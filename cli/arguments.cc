@@ -1,0 +1,113 @@
+#include "cli/arguments.h"
+
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <filesystem>
+#include <map>
+#include <thread>
+
+#include "engine/stream_yaml.h"
+
+namespace phsic {
+
+void TableArguments::add_to(CLI::App& verb) {
+  const std::string group = "Table";
+  verb.add_option("-x,--x,--scol", x,
+                  "column of x: a number from 1, a name with --header, a member of JSONL "
+                  "(default: the first column, or \"x\")")
+      ->type_name("COL")
+      ->group(group);
+  verb.add_option("-y,--y,--tcol", y, "column of y (default: the second column, or \"y\")")
+      ->type_name("COL")
+      ->group(group);
+  verb.add_option("--time", time,
+                  "column of the time: seconds, or such as 2004-12-25T03:32:00Z; for half-lives "
+                  "and windows in seconds")
+      ->type_name("COL")
+      ->group(group);
+  verb.add_option("--format", format, "tsv, jsonl, or auto by the first line (default)")
+      ->transform(CLI::CheckedTransformer(
+          std::map<std::string, TableFormat>{{"auto", TableFormat::kAuto},
+                                             {"tsv", TableFormat::kTsv},
+                                             {"jsonl", TableFormat::kJsonl}}))
+      ->type_name("FORMAT")
+      ->group(group);
+  verb.add_flag("--header", header, "the first line of a TSV names its columns")->group(group);
+  verb.add_option("--bad-lines", bad_lines,
+                  "what to do with a line that cannot be read: skip (default; it stays in the "
+                  "output with nan), drop (it is left out), fail")
+      ->transform(CLI::CheckedTransformer(
+          std::map<std::string, BadLinePolicy>{{"skip", BadLinePolicy::kSkip},
+                                               {"drop", BadLinePolicy::kDrop},
+                                               {"fail", BadLinePolicy::kFail}}))
+      ->type_name("WHAT")
+      ->group(group);
+}
+
+void add_encoder_path(CLI::App& verb, std::vector<std::string>& path) {
+  verb.add_option("--encoder-path", path,
+                  "folder with further encoders; may be given more than once")
+      ->type_name("FOLDER")
+      ->take_all()
+      ->expected(1)
+      ->group("Model");
+}
+
+void ModelArguments::add_to(CLI::App& verb) {
+  const std::string group = "Model";
+  verb.add_option("--config", config,
+                  "YAML file with any of these options; flags count more than the file")
+      ->type_name("FILE")
+      ->group(group);
+  for (const auto& option : stream_options()) {
+    verb.add_option_function<std::string>(
+            fmt::format("--{}", option.name),
+            [this, name = std::string(option.name)](const std::string& value) {
+              chosen.emplace_back(name, value);
+            },
+            fmt::format("{} (default: {})", option.about, option.fallback))
+        ->type_name(std::string(option.value))
+        ->group(group);
+  }
+  add_encoder_path(verb, encoder_path);
+  verb.add_option("--threads", threads,
+                  "how many to use (default: one for each processor); scores do not depend on it")
+      ->check(CLI::Range(0, 1024))
+      ->type_name("N")
+      ->group(group);
+}
+
+StreamSpec ModelArguments::spec() const {
+  StreamSpec spec;
+  if (!config.empty()) read_stream_yaml(config, spec);
+  // What holds for both sides comes first, whatever the order on the command line.
+  auto options = chosen;
+  std::stable_partition(options.begin(), options.end(), [](const auto& option) {
+    return option.first == "encoder" || option.first == "kernel";
+  });
+  for (const auto& [name, value] : options) {
+    try {
+      spec.set(name, value);
+    } catch (const Error& problem) {
+      throw Error(fmt::format("--{}", problem.what()));
+    }
+  }
+  return spec;
+}
+
+std::size_t ModelArguments::thread_count() const {
+  return threads > 0 ? threads : std::max(1U, std::thread::hardware_concurrency());
+}
+
+std::unique_ptr<Stream> ModelArguments::open(const TableArguments& table) const {
+  const auto stream = spec();
+  if (stream.forgetting.by_seconds() && table.time.empty()) {
+    throw Error("half-life and window: found seconds but no times, expected --time COL");
+  }
+  return Stream::open(stream, EncoderPath({encoder_path.begin(), encoder_path.end()}),
+                      thread_count());
+}
+
+}  // namespace phsic

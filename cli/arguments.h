@@ -1,0 +1,47 @@
+// What the verbs have in common on the command line: which table, which columns, which model.
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "cli/bad_lines.h"
+#include "cli/table.h"
+#include "engine/stream.h"
+
+namespace CLI {
+class App;
+}
+
+namespace phsic {
+
+struct TableArguments {
+  std::string x;  // empty: the first column, or the member "x"
+  std::string y;  // empty: the second column, or the member "y"
+  std::string time;
+  TableFormat format = TableFormat::kAuto;
+  bool header = false;
+  BadLinePolicy bad_lines = BadLinePolicy::kSkip;
+
+  void add_to(CLI::App& verb);
+};
+
+struct ModelArguments {
+  std::string config;                                       // a YAML file
+  std::vector<std::pair<std::string, std::string>> chosen;  // options, in the order given
+  std::vector<std::string> encoder_path;
+  std::size_t threads = 0;  // 0: as many as there are processors
+
+  void add_to(CLI::App& verb);
+  // The file, then the flags. Throws an Error.
+  [[nodiscard]] StreamSpec spec() const;
+  // Throws, too, when the model forgets by seconds and the table has no times.
+  [[nodiscard]] std::unique_ptr<Stream> open(const TableArguments& table) const;
+  [[nodiscard]] std::size_t thread_count() const;
+};
+
+void add_encoder_path(CLI::App& verb, std::vector<std::string>& path);
+
+}  // namespace phsic

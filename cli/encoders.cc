@@ -1,0 +1,69 @@
+#include "cli/encoders.h"
+
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <cstdio>
+#include <nlohmann/json.hpp>
+
+#include "cli/arguments.h"
+#include "core/error.h"
+#include "engine/encoder_library.h"
+
+namespace phsic {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+Json describe(const EncoderLibrary& library) {
+  Json out;
+  out["name"] = library.plugin().name;
+  out["version"] = library.plugin().version;
+  out["summary"] = library.plugin().summary;
+  out["file"] = library.file().string();
+  out["options"] = Json::parse(library.plugin().options, nullptr, /*allow_exceptions=*/false);
+  if (!out["options"].is_array()) {
+    library.refuse("describes its options by what is no JSON array");
+  }
+  return out;
+}
+
+void print(const Json& encoder) {
+  fmt::print("{} {}: {}\n  {}\n", encoder["name"].get<std::string>(),
+             encoder["version"].get<std::string>(), encoder["summary"].get<std::string>(),
+             encoder["file"].get<std::string>());
+  for (const auto& option : encoder["options"]) {
+    const auto choice =
+        fmt::format("{}={}", option.value("name", "?"), option.value("default", Json()).dump());
+    fmt::print("    {:<24} {}\n", choice, option.value("about", ""));
+  }
+}
+
+}  // namespace
+
+void EncodersArguments::add_to(CLI::App& verb) {
+  verb.add_flag("--json", json, "print a JSON array instead");
+  add_encoder_path(verb, encoder_path);
+  verb.footer(
+      "Lists each encoder with its options and their defaults, as --encoder takes them:\n"
+      "  phsic score --encoder hashing:dim=2048,bigrams=true pairs.tsv");
+}
+
+void run_encoders(const EncodersArguments& arguments) {
+  const EncoderPath path({arguments.encoder_path.begin(), arguments.encoder_path.end()});
+  auto all = Json::array();
+  for (const auto& file : path.all()) {
+    try {
+      all.push_back(describe(*EncoderLibrary::load(file)));
+    } catch (const Error& problem) {
+      fmt::print(stderr, "phsic: {}\n", problem.what());
+    }
+  }
+  if (arguments.json) {
+    fmt::print("{}\n", all.dump(2));
+    return;
+  }
+  for (const auto& encoder : all) print(encoder);
+}
+
+}  // namespace phsic

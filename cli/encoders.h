@@ -1,0 +1,22 @@
+// phsic encoders: what is installed, with options and defaults.
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace CLI {
+class App;
+}
+
+namespace phsic {
+
+struct EncodersArguments {
+  std::vector<std::string> encoder_path;
+  bool json = false;
+
+  void add_to(CLI::App& verb);
+};
+
+void run_encoders(const EncodersArguments& arguments);
+
+}  // namespace phsic

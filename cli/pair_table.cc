@@ -1,0 +1,116 @@
+#include "cli/pair_table.h"
+
+#include <fmt/format.h>
+
+#include "cli/text.h"
+#include "cli/timestamp.h"
+#include "core/error.h"
+
+namespace phsic {
+namespace {
+
+constexpr std::size_t kX = 0;
+constexpr std::size_t kY = 1;
+constexpr std::size_t kTime = 2;
+
+}  // namespace
+
+TableOptions PairTable::options_for(const TableArguments& arguments,
+                                    const std::vector<std::string>& extra,
+                                    const std::vector<std::string>& added) {
+  TableOptions options;
+  options.format = arguments.format;
+  options.header = arguments.header;
+  options.added = added;
+  // Without a choice, x and y are the first two columns that are nothing else.
+  std::size_t place = 1;
+  const auto choose = [&](const std::string& chosen, const std::string& member) -> Column {
+    if (!chosen.empty()) return {chosen};
+    const auto is_taken = [&](const std::string& name) {
+      return name == arguments.x || name == arguments.y || name == arguments.time ||
+             std::find(extra.begin(), extra.end(), name) != extra.end();
+    };
+    while (is_taken(std::to_string(place))) ++place;
+    return {std::to_string(place++), member};
+  };
+  options.columns = {choose(arguments.x, "x"), choose(arguments.y, "y")};
+  if (arguments.time.empty()) {
+    // A place is kept for it, so that the extra columns always have the same.
+    options.columns.push_back(options.columns[kX]);
+  } else {
+    options.columns.push_back({arguments.time});
+  }
+  for (const auto& name : extra) options.columns.push_back({name});
+  return options;
+}
+
+PairTable::PairTable(const std::string& path, const TableArguments& arguments,
+                     const std::vector<std::string>& extra, const std::vector<std::string>& added,
+                     BadLines& bad_lines, Progress& progress)
+    : table_(path, options_for(arguments, extra, added)),
+      bad_lines_(bad_lines),
+      progress_(progress),
+      has_times_(!arguments.time.empty()) {}
+
+bool PairTable::read(PairBatch& batch, std::size_t most, bool live) {
+  const auto count =
+      table_.read(batch.rows, most, live ? Table::Wait::kForOne : Table::Wait::kForAll);
+  batch.row_of.clear();
+  batch.x.clear();
+  batch.y.clear();
+  batch.times.clear();
+  for (std::size_t i = 0; i < count; ++i) {
+    const auto problem = take_row(batch, i);
+    if (!problem.empty()) {
+      bad_lines_.add(table_.lines().name(), batch.rows.line_number(i), problem);
+    }
+  }
+  rows_read_ += count;
+  progress_.update(rows_read_, table_.lines().bytes_read(), table_.lines().size());
+  return count > 0;
+}
+
+// Returns what is wrong with the row, if anything.
+std::string PairTable::take_row(PairBatch& batch, std::size_t i) const {
+  const auto& rows = batch.rows;
+  if (!rows.problem(i).empty()) return std::string(rows.problem(i));
+  if (has_times_) {
+    const auto time = parse_timestamp(rows.field(i, kTime));
+    if (!time) {
+      return fmt::format("the time is {}, expected seconds or such as 2004-12-25T03:32:00Z",
+                         quote(rows.field(i, kTime)));
+    }
+    batch.times.push_back(*time);
+  }
+  batch.row_of.push_back(i);
+  batch.x.push_back(rows.field(i, kX));
+  batch.y.push_back(rows.field(i, kY));
+  return {};
+}
+
+void PairTable::report(const PairBatch& batch, const std::vector<PairProblem>& problems) {
+  for (const auto& problem : problems) {
+    bad_lines_.add(table_.lines().name(), batch.rows.line_number(batch.row_of[problem.row]),
+                   problem.message);
+  }
+}
+
+void learn_table(Stream& stream, const std::string& path, const TableArguments& arguments) {
+  Progress progress;
+  BadLines bad_lines(arguments.bad_lines, progress);
+  PairTable table(path, arguments, {}, {}, bad_lines, progress);
+  PairBatch batch;
+  std::vector<PairProblem> problems;
+  while (table.read(batch, kBatchRows)) {
+    stream.learn(batch.pairs(), problems);
+    table.report(batch, problems);
+  }
+  bad_lines.summarize();
+  if (stream.facts().pairs == 0) {
+    throw Error(fmt::format("{}: found no pair to learn from, expected at least one",
+                            table.table().lines().name()));
+  }
+  stream.finish();
+}
+
+}  // namespace phsic

@@ -1,0 +1,68 @@
+// A table whose rows are pairs of texts, read in batches that a stream can take.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "cli/arguments.h"
+#include "cli/bad_lines.h"
+#include "cli/progress.h"
+#include "cli/table.h"
+#include "engine/stream.h"
+
+namespace phsic {
+
+// Rows as they were read, and the sound ones among them as pairs. Valid until the next read.
+struct PairBatch {
+  RowBatch rows;
+  std::vector<std::size_t> row_of;  // the row of each pair
+  std::vector<std::string_view> x;
+  std::vector<std::string_view> y;
+  std::vector<double> times;  // empty: the table has none
+
+  [[nodiscard]] std::size_t size() const { return x.size(); }
+  [[nodiscard]] TextPairs pairs() const { return {x, y, times}; }
+};
+
+class PairTable {
+ public:
+  // `extra` are further columns of text, fields kExtra and up of each row. `added` are the names of
+  // what will be written behind each row. Bad lines go to `bad_lines`, which, like the progress,
+  // must outlive this.
+  PairTable(const std::string& path, const TableArguments& arguments,
+            const std::vector<std::string>& extra, const std::vector<std::string>& added,
+            BadLines& bad_lines, Progress& progress);
+
+  // Up to `most` further rows, and none at the end: false. `live` does not wait for more than one.
+  bool read(PairBatch& batch, std::size_t most, bool live = false);
+
+  // Reports pairs of the batch that the stream could not use.
+  void report(const PairBatch& batch, const std::vector<PairProblem>& problems);
+
+  [[nodiscard]] const Table& table() const { return table_; }
+
+  static constexpr std::size_t kExtra = 3;
+
+ private:
+  [[nodiscard]] static TableOptions options_for(const TableArguments& arguments,
+                                                const std::vector<std::string>& extra,
+                                                const std::vector<std::string>& added);
+  [[nodiscard]] std::string take_row(PairBatch& batch, std::size_t i) const;
+
+  Table table_;
+  BadLines& bad_lines_;
+  Progress& progress_;
+  bool has_times_;
+  std::uint64_t rows_read_ = 0;
+};
+
+// Rows to read at once: enough for every thread, few enough to keep at hand.
+inline constexpr std::size_t kBatchRows = 4096;
+
+// Learns a whole table. Throws an Error if there was no pair in it.
+void learn_table(Stream& stream, const std::string& path, const TableArguments& arguments);
+
+}  // namespace phsic

@@ -1,0 +1,138 @@
+#include "cli/score.h"
+
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <cmath>
+#include <filesystem>
+#include <limits>
+
+#include "cli/pair_table.h"
+#include "cli/table_writer.h"
+
+namespace phsic {
+namespace {
+
+constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
+
+// Scores a table and writes it, line by line.
+class ScoreRun {
+ public:
+  ScoreRun(const ScoreArguments& arguments, Stream& stream)
+      : arguments_(arguments),
+        stream_(stream),
+        bad_lines_(arguments.table.bad_lines, progress_),
+        names_(names_of(arguments)),
+        table_(arguments.input, arguments.table, {},
+               arguments.score_only ? std::vector<std::string>() : names_, bad_lines_, progress_),
+        writer_(arguments.output, {table_.table().format(), names_, arguments.score_only}) {}
+
+  // Each pair is learned after it was scored, if `learn`.
+  void run(bool learn) {
+    if (!table_.table().header().empty()) writer_.header(table_.table().header());
+    while (table_.read(batch_, learn ? std::min(kBatchRows, stream_.room()) : kBatchRows,
+                       arguments_.flush)) {
+      scores_.resize(batch_.size());
+      if (learn) {
+        stream_.score_then_learn(batch_.pairs(), scores_.data(), problems_);
+      } else {
+        stream_.score(batch_.pairs(), scores_.data(), problems_);
+      }
+      table_.report(batch_, problems_);
+      write();
+      if (arguments_.flush) writer_.flush();
+    }
+    writer_.finish();
+    bad_lines_.summarize();
+  }
+
+ private:
+  static std::vector<std::string> names_of(const ScoreArguments& arguments) {
+    std::vector<std::string> names = {arguments.score_name};
+    for (const auto& name : arguments.with) names.push_back(name);
+    return names;
+  }
+
+  // Every row in its place; those that are no sound pair get nan or are dropped.
+  void write() {
+    std::size_t pair = 0;
+    for (std::size_t row = 0; row < batch_.rows.size(); ++row) {
+      const bool is_pair = pair < batch_.size() && batch_.row_of[pair] == row;
+      const double score = is_pair ? scores_[pair++] : kNone;
+      if (std::isnan(score) && bad_lines_.policy() == BadLinePolicy::kDrop) continue;
+      values_.assign(1, score);
+      for (const auto& name : arguments_.with) {
+        const auto& calibration = stream_.calibration();
+        values_.emplace_back(
+            (name == "percentile" ? calibration.percentile(score) : calibration.p_value(score))
+                .value_or(kNone));
+      }
+      writer_.row(batch_.rows, row, values_);
+    }
+  }
+
+  const ScoreArguments& arguments_;
+  Stream& stream_;
+  Progress progress_;
+  BadLines bad_lines_;
+  std::vector<std::string> names_;
+  PairTable table_;
+  TableWriter writer_;
+  PairBatch batch_;
+  std::vector<double> scores_;
+  std::vector<PairProblem> problems_;
+  std::vector<Value> values_;
+};
+
+}  // namespace
+
+void ScoreArguments::add_to(CLI::App& verb) {
+  verb.add_option("INPUT", input, "table of pairs, - for standard input (default)");
+  verb.add_option("--learn", learn, "learn from this table, then score INPUT without learning it")
+      ->type_name("FILE");
+  auto* twice =
+      verb.add_flag("--two-pass", two_pass, "learn all of INPUT first, then score all of it");
+  twice->excludes("--learn");
+  verb.add_option("-o,--output", output, "where to write, - for standard output (default)")
+      ->type_name("FILE");
+  verb.add_flag("--score-only,--score_only", score_only, "write the scores alone, line for line");
+  verb.add_option("--score-name", score_name, "name of the new column or member (default: score)")
+      ->type_name("NAME");
+  verb.add_option("--with", with,
+                  "more columns: percentile (share of recent pairs that score lower), p-value "
+                  "(chance that a random pairing scores as high)")
+      ->delimiter(',')
+      ->check(CLI::IsMember({"percentile", "p-value"}))
+      ->type_name("NAME,...");
+  verb.add_flag("--flush", flush, "write each score as soon as its line is there, for live pipes");
+  table.add_to(verb);
+  model.add_to(verb);
+  verb.footer(
+      "Without --learn and --two-pass each pair is scored before it is learned.\n\n"
+      "Examples:\n"
+      "  phsic score crawl.tsv.gz > scored.tsv            score, then learn, pair by pair\n"
+      "  phsic score --two-pass corpus.tsv | sort -t$'\\t' -k3,3gr | head -100000 | cut -f1,2\n"
+      "  phsic score --learn clean.tsv --x 4 --y 5 crawl.tsv\n"
+      "  tail -f chat.jsonl | phsic score --flush --half-life 50000");
+}
+
+void run_score(const ScoreArguments& arguments) {
+  std::error_code ignored;
+  if (arguments.output != "-" &&
+      std::filesystem::equivalent(arguments.input, arguments.output, ignored)) {
+    throw Error(fmt::format("--output: found {}, the same file as INPUT, expected another",
+                            arguments.output));
+  }
+  const auto stream = arguments.model.open(arguments.table);
+  if (arguments.two_pass) {
+    if (arguments.input == "-") {
+      throw Error("--two-pass: found standard input, expected a file that can be read twice");
+    }
+    learn_table(*stream, arguments.input, arguments.table);
+  } else if (!arguments.learn.empty()) {
+    learn_table(*stream, arguments.learn, arguments.table);
+  }
+  ScoreRun(arguments, *stream).run(!arguments.two_pass && arguments.learn.empty());
+}
+
+}  // namespace phsic

@@ -1,0 +1,210 @@
+#include "engine/encoder.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <limits>
+
+#include "core/error.h"
+
+namespace phsic {
+namespace {
+
+constexpr std::size_t kErrorSize = 1024;
+// Entries that a sparse row is first given room for, on average.
+constexpr std::size_t kRoomPerRow = 256;
+
+}  // namespace
+
+struct Encoder::Instance {
+  Instance(const EncoderSpec& spec, const EncoderPath& path)
+      : library(EncoderLibrary::load(path.find(spec.name))) {
+    std::array<char, kErrorSize> error{};
+    handle = library->plugin().open(spec.options.c_str(), error.data(), error.size());
+    error.back() = '\0';
+    if (handle == nullptr) {
+      throw Error(fmt::format("encoder {}: {}", spec.name, error.data()));
+    }
+    library->plugin().describe(handle, &facts);
+  }
+  ~Instance() { library->plugin().close(handle); }
+  Instance(const Instance&) = delete;
+  Instance& operator=(const Instance&) = delete;
+  Instance(Instance&&) = delete;
+  Instance& operator=(Instance&&) = delete;
+
+  [[noreturn]] void refuse(const std::string& problem) const { library->refuse(problem); }
+
+  std::shared_ptr<const EncoderLibrary> library;
+  void* handle = nullptr;
+  phsic_encoder_facts facts{};
+  std::mutex turn;  // guards encode() of an encoder that is not concurrent
+};
+
+void Encoded::restart(ItemShape shape, std::size_t rows) {
+  shape_ = shape;
+  rows_ = rows;
+  problems_.clear();
+  start_.assign(1, 0);
+  bytes_.clear();
+}
+
+Items<float> Encoded::view() const {
+  switch (shape_.kind) {
+    case ItemKind::kDense: return DenseRows<float>{values_.data(), rows_, shape_.dim};
+    case ItemKind::kSparse:
+      return SparseRows<float>{start_.data(), indices_.data(), values_.data(), rows_, shape_.dim};
+    case ItemKind::kText: break;
+  }
+  return TextRows{start_.data(), bytes_.data(), rows_};
+}
+
+Encoder::Encoder() : shape_{ItemKind::kText, 0}, identity_("text") {}
+
+Encoder::Encoder(const EncoderSpec& spec, const EncoderPath& path)
+    : instance_(std::make_shared<Instance>(spec, path)) {
+  const auto& facts = instance_->facts;
+  if (facts.dimension == 0 || facts.dimension > PHSIC_MAX_DIMENSION) {
+    instance_->refuse(fmt::format("says that its dimension is {}, expected 1 to {}",
+                                  facts.dimension, PHSIC_MAX_DIMENSION));
+  }
+  if (facts.layout != PHSIC_DENSE && facts.layout != PHSIC_SPARSE) {
+    instance_->refuse(fmt::format("says that its layout is {}, expected {} (dense) or {} (sparse)",
+                                  facts.layout, static_cast<int>(PHSIC_DENSE),
+                                  static_cast<int>(PHSIC_SPARSE)));
+  }
+  if (facts.identity == nullptr || *facts.identity == '\0') {
+    instance_->refuse("has no identity, expected a text");
+  }
+  shape_ = {facts.layout == PHSIC_DENSE ? ItemKind::kDense : ItemKind::kSparse, facts.dimension};
+  identity_ = facts.identity;
+  require_honest();
+}
+
+// Tries two texts in buffers of the size that was promised, with a margin behind it.
+void Encoder::require_honest() const {
+  constexpr std::size_t kMargin = 64;
+  constexpr float kUnwritten = -7.25e30F;  // no sensible encoder gives this
+  const std::array<phsic_text, 2> texts = {{{"", 0}, {"a b", 3}}};
+  const auto dim = static_cast<std::size_t>(shape_.dim);
+  std::vector<float> values(2 * dim + kMargin, kUnwritten);
+  std::vector<std::uint32_t> indices(2 * dim + kMargin, 0);
+  std::array<std::size_t, 2> ends{};
+  const bool dense = shape_.kind == ItemKind::kDense;
+  phsic_rows rows{values.data(), dense ? nullptr : indices.data(), dense ? nullptr : ends.data(),
+                  dense ? 0 : 2 * dim, 0};
+  const auto step = encode_some(texts.data(), texts.size(), rows);
+  const auto promised = (dense ? step.done : 2) * dim;
+  const auto is_written = [&](float value) { return value != kUnwritten; };
+  const auto end = values.begin() + static_cast<std::ptrdiff_t>(promised);
+  // A text that was refused may have left its row half written.
+  const auto margin = values.begin() + static_cast<std::ptrdiff_t>(2 * dim);
+  if (std::any_of(margin, values.end(), is_written)) {
+    instance_->refuse(fmt::format("writes beyond its dimension of {}", dim));
+  }
+  if (dense && !std::all_of(values.begin(), end, is_written)) {
+    const auto written = std::count_if(values.begin(), end, is_written);
+    instance_->refuse(
+        fmt::format("wrote {} values for {} texts, expected {} by its dimension of {}", written,
+                    step.done, promised, dim));
+  }
+  for (std::size_t i = 0; !dense && i < (step.done == 0 ? 0 : ends[step.done - 1]); ++i) {
+    if (indices[i] >= dim) {
+      instance_->refuse(fmt::format("wrote the index {}, expected less than its dimension of {}",
+                                    indices[i], dim));
+    }
+  }
+}
+
+void Encoder::encode(std::span<const std::string_view> texts, Encoded& out) const {
+  out.restart(shape_, texts.size());
+  if (instance_ == nullptr) {
+    for (const auto text : texts) {
+      out.bytes_.append(text);
+      out.start_.push_back(out.bytes_.size());
+    }
+    return;
+  }
+  out.texts_.clear();
+  for (const auto text : texts) out.texts_.push_back({text.data(), text.size()});
+  std::unique_lock lock(instance_->turn, std::defer_lock);
+  if (instance_->facts.concurrent == 0) lock.lock();
+  if (shape_.kind == ItemKind::kDense) {
+    encode_dense(out);
+  } else {
+    encode_sparse(out);
+  }
+}
+
+Encoder::Step Encoder::encode_some(const phsic_text* texts, std::size_t n, phsic_rows& rows) const {
+  std::array<char, kErrorSize> error{};
+  const int status = instance_->library->plugin().encode(instance_->handle, texts, n, &rows,
+                                                         error.data(), error.size());
+  error.back() = '\0';
+  const bool is_sparse = rows.ends != nullptr;
+  if (rows.done > n) {
+    instance_->refuse(fmt::format("encoded {} texts of {}", rows.done, n));
+  }
+  for (std::size_t i = 0; is_sparse && i < rows.done; ++i) {
+    if (rows.ends[i] > rows.capacity || (i > 0 && rows.ends[i] < rows.ends[i - 1])) {
+      instance_->refuse(fmt::format("says that row {} ends at entry {}, expected {} to {}", i,
+                                    rows.ends[i], i > 0 ? rows.ends[i - 1] : 0, rows.capacity));
+    }
+  }
+  switch (status) {
+    case PHSIC_OK:
+      if (rows.done == n) return {rows.done, false, {}};
+      instance_->refuse(fmt::format("encoded {} texts of {} and reports success", rows.done, n));
+    case PHSIC_FULL:
+      if (is_sparse && rows.done > 0 && rows.done < n) return {rows.done, false, {}};
+      instance_->refuse("reports full buffers that are not full");
+    case PHSIC_BAD_TEXT:
+      if (rows.done < n) return {rows.done, true, error.data()};
+      instance_->refuse("reports a bad text after the last one");
+    case PHSIC_FAILED: instance_->refuse(error.data());
+    default:
+      instance_->refuse(fmt::format("returned the status {}, expected 0 to {}", status,
+                                    static_cast<int>(PHSIC_FAILED)));
+  }
+}
+
+void Encoder::encode_dense(Encoded& out) const {
+  const auto dim = static_cast<std::size_t>(shape_.dim);
+  if (out.values_.size() < out.rows_ * dim) out.values_.resize(out.rows_ * dim);
+  for (std::size_t first = 0; first < out.rows_;) {
+    phsic_rows rows{out.values_.data() + first * dim, nullptr, nullptr, 0, 0};
+    auto step = encode_some(out.texts_.data() + first, out.rows_ - first, rows);
+    first += step.done;
+    if (!step.is_bad) continue;
+    std::fill_n(out.values_.data() + first * dim, dim, 0.F);
+    out.problems_.push_back({first++, std::move(step.message)});
+  }
+}
+
+void Encoder::encode_sparse(Encoded& out) const {
+  const auto dim = static_cast<std::size_t>(shape_.dim);
+  std::size_t used = 0;
+  out.start_.resize(out.rows_ + 1);
+  const auto make_room = [&](std::size_t entries) {
+    if (out.values_.size() >= entries) return;
+    out.values_.resize(entries);
+    out.indices_.resize(entries);
+  };
+  make_room(dim + out.rows_ * std::min(kRoomPerRow, dim));
+  for (std::size_t first = 0; first < out.rows_;) {
+    if (out.values_.size() - used < dim) make_room(2 * out.values_.size() + dim);
+    phsic_rows rows{out.values_.data() + used, out.indices_.data() + used,
+                    out.start_.data() + first + 1, out.values_.size() - used, 0};
+    auto step = encode_some(out.texts_.data() + first, out.rows_ - first, rows);
+    for (std::size_t i = 0; i < step.done; ++i) out.start_[first + 1 + i] += used;
+    first += step.done;
+    used = out.start_[first];
+    if (!step.is_bad) continue;
+    out.start_[first + 1] = used;
+    out.problems_.push_back({first++, std::move(step.message)});
+  }
+}
+
+}  // namespace phsic

@@ -1,0 +1,55 @@
+// What a user says of a stream: encoders, kernels, estimator, how it forgets.
+//
+// One table holds every option with its default and meaning. The command's flags, its help and the
+// configuration file are all made from it, so that they never differ.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "core/items.h"
+#include "core/refresh.h"
+#include "core/stream_config.h"
+#include "engine/encoder_spec.h"
+
+namespace phsic {
+
+struct StreamSpec {
+  EncoderSpec x_encoder;
+  EncoderSpec y_encoder;
+  Kernel x_kernel = Kernel::cosine();
+  Kernel y_kernel = Kernel::cosine();
+  bool counts = false;  // estimator `pmi`: counting instead of kernels
+  EstimatorSpec estimator = choosing();
+  std::uint32_t pivots = 0;
+  PivotRule pivot_rule = PivotRule::kRandom;
+  Forgetting forgetting;
+  std::uint32_t reservoir = 4096;
+  std::uint32_t held_back = 1024;
+  std::uint64_t seed = 1;
+  // A text with itself is a copy, not a pair that tells what belongs together.
+  bool learns_identical = false;
+
+  // Throws an Error that names the option, what was found and what was expected.
+  void set(std::string_view option, std::string_view value);
+
+  // The core's configuration, for items of these shapes. Throws when it makes no sense.
+  [[nodiscard]] StreamConfig config(ItemShape x, ItemShape y) const;
+
+ private:
+  [[nodiscard]] static EstimatorSpec choosing();  // estimator `auto`
+};
+
+struct StreamOption {
+  std::string_view name;
+  std::string_view value;     // what is expected, in a word
+  std::string_view fallback;  // the default, in words
+  std::string_view about;
+  void (*set)(StreamSpec& spec, std::string_view value);
+};
+
+[[nodiscard]] std::span<const StreamOption> stream_options();
+
+}  // namespace phsic

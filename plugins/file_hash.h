@@ -1,0 +1,16 @@
+// A file's content in a few letters: what an encoder's identity says of its model.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+namespace phsic::plugins {
+
+// "xxh128:" and 32 hexadecimal digits. Throws std::invalid_argument with the path and the reason
+// when the file cannot be read.
+[[nodiscard]] std::string file_hash(const std::string& path);
+
+// The same of a file's bytes that are at hand.
+[[nodiscard]] std::string content_hash(std::string_view bytes);
+
+}  // namespace phsic::plugins

@@ -1,0 +1,52 @@
+// Finding a word in a model that may have it in another case: "Paris" as "paris", or "nasa" as
+// "NASA".
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "plugins/options.h"
+#include "plugins/tokenizer.h"
+
+namespace phsic::plugins {
+
+enum class LetterCase : std::uint8_t { kLower, kCapitalised, kUpper };
+
+// `word` in that case, in `out`, character by character and the same in every locale.
+void write_in_case(std::string_view word, LetterCase letter_case, std::string& out);
+
+// What to do about case, as users choose it.
+class CaseRule {
+ public:
+  // The option of that name: "fallback", "keep" or "fold".
+  explicit CaseRule(const Options& options, std::string_view name = "case");
+
+  [[nodiscard]] const std::string& name() const { return name_; }
+  [[nodiscard]] Normalization normalization() const {
+    return name_ == "fold" ? Normalization::kNfkcCasefold : Normalization::kNfc;
+  }
+
+  // find(word), or by the rule that of the word in lower case, capitalised or in upper case,
+  // whichever finds something first. `scratch` holds the word's other forms.
+  template <class Find>
+  [[nodiscard]] std::optional<std::uint32_t> find(std::string_view word, std::string& scratch,
+                                                  const Find& find_exactly) const {
+    auto found = find_exactly(word);
+    if (found || !has_fallback_) return found;
+    for (const auto other : {LetterCase::kLower, LetterCase::kCapitalised, LetterCase::kUpper}) {
+      write_in_case(word, other, scratch);
+      if (scratch == word) continue;
+      found = find_exactly(scratch);
+      if (found) break;
+    }
+    return found;
+  }
+
+ private:
+  std::string name_;
+  bool has_fallback_;
+};
+
+}  // namespace phsic::plugins

@@ -1,0 +1,333 @@
+// What every encoder obeys, the shipped ones and the one that docs/encoders.md teaches to write.
+#include <algorithm>
+#include <array>
+#include <catch2/catch.hpp>
+#include <cmath>
+#include <functional>
+#include <nlohmann/json.hpp>
+#include <random>
+#include <thread>
+
+#include "tests/plugins/documented_encoder.h"
+#include "tests/plugins/loaded_encoder.h"
+#include "tests/plugins/model_files.h"
+
+namespace phsic::tests {
+namespace {
+
+struct Specimen {
+  std::string name;
+  std::string library;
+  std::string options;
+  std::vector<std::string> texts;  // that it can encode
+  bool takes_any_text = true;
+};
+
+// The models that specimens need, made once.
+const TestFolder& models() {
+  static const TestFolder kFolder;
+  static const bool kIsMade = [] {
+    auto vectors = random_vectors(50, 6);
+    vectors.words[0] = "the";
+    vectors.words[1] = "river";
+    kFolder.write("words.vec", vectors.as_text(true));
+    make_fasttext_model(kFolder / "model.bin");
+    make_fasttext_model(kFolder / "model.ftz", {.is_supervised = true, .is_quantised = true});
+    make_pieces_model(kFolder / "pieces.model");
+    build_documented_encoder(kFolder / "letters.so");
+    return true;
+  }();
+  static_cast<void>(kIsMade);
+  return kFolder;
+}
+
+std::vector<Specimen> specimens() {
+  const auto& folder = models();
+  const std::vector<std::string> prose = {
+      "The river carries boats.",
+      "word3 word4 word3",
+      "",
+      "\t \n",
+      "qqqq zzzz",
+      "naïve Straße 東京",
+      std::string("nul\0 inside the river", 21),
+      "the \xff\xfe broken \xc3 river",
+      "the",
+      "A longer text: the river, the boats and the evening, word7 word8 word9 and so on."};
+  const auto quoted = [](const std::string& path) { return nlohmann::json(path).dump(); };
+  return {
+      {"hashing", shipped("hashing"), R"({"dim": 256})", prose},
+      {"hashing pieces", shipped("hashing"),
+       R"({"dim": 64, "bigrams": true, "tokens": )" + quoted(folder / "pieces.model") + "}", prose},
+      {"wordvec", shipped("wordvec"), R"({"file": )" + quoted(folder / "words.vec") + "}", prose},
+      {"wordvec mean", shipped("wordvec"),
+       R"({"weight": "mean", "cache": "off", "tokens": "whitespace", "file": )" +
+           quoted(folder / "words.vec") + "}",
+       prose},
+      {"fasttext", shipped("fasttext"), R"({"file": )" + quoted(folder / "model.bin") + "}", prose},
+      {"fasttext quantised", shipped("fasttext"),
+       R"({"file": )" + quoted(folder / "model.ftz") + "}", prose},
+      {"vectors",
+       shipped("vectors"),
+       R"({"dim": 3})",
+       {"1 2 3", "[0.5, -1e3, 7]", "1;2;3", "  -0.1\t0.2\n0.3 "},
+       false},
+      {"the documented one", folder / "letters.so", "{}", prose},
+  };
+}
+
+const std::vector<Specimen>& all_specimens() {
+  static const auto kSpecimens = specimens();
+  return kSpecimens;
+}
+
+LoadedEncoder open(const Specimen& specimen) { return {specimen.library, specimen.options}; }
+
+bool is_finite(const Row& row) {
+  return std::all_of(row.begin(), row.end(), [](float value) { return std::isfinite(value); });
+}
+
+// As vectors that are not finite are unequal to themselves, this checks both.
+void require_same(const std::vector<Row>& a, const std::vector<Row>& b) {
+  REQUIRE(a.size() == b.size());
+  for (std::size_t i = 0; i < a.size(); ++i) {
+    INFO("row " << i);
+    REQUIRE(a[i] == b[i]);
+  }
+}
+
+void for_each_specimen(const std::function<void(const Specimen&)>& check) {
+  for (const auto& specimen : all_specimens()) {
+    INFO(specimen.name);
+    check(specimen);
+  }
+}
+
+}  // namespace
+
+TEST_CASE("An encoder describes itself") {
+  for_each_specimen([](const Specimen& specimen) {
+    const auto encoder = open(specimen);
+    const auto& plugin = encoder.plugin();
+    CHECK(plugin.struct_size == sizeof(phsic_encoder_plugin));
+    CHECK(std::string(plugin.name).size() > 2);
+    CHECK(!std::string(plugin.version).empty());
+    CHECK(!std::string(plugin.summary).empty());
+    const auto options = nlohmann::json::parse(plugin.options);
+    REQUIRE(options.is_array());
+    for (const auto& option : options) {
+      CHECK(option.at("name").is_string());
+      CHECK(option.contains("default"));
+      CHECK(option.at("about").is_string());
+    }
+    const auto facts = encoder.facts();
+    CHECK(facts.dimension >= 1);
+    CHECK(facts.dimension <= PHSIC_MAX_DIMENSION);
+    CHECK(facts.layout <= PHSIC_SPARSE);
+    CHECK(facts.reserved == 0);
+    CHECK(encoder.identity().find(plugin.name) == 0);
+  });
+}
+
+TEST_CASE("A text has the same vector in any batch and with any buffers") {
+  for_each_specimen([](const Specimen& specimen) {
+    const auto encoder = open(specimen);
+    std::vector<Row> alone;
+    for (const auto& text : specimen.texts) alone.push_back(encoder.encode(text));
+    for (const auto& row : alone) REQUIRE(is_finite(row));
+    const std::size_t dim = encoder.dimension();
+    for (const std::size_t capacity : {dim, dim + 1, 2 * dim + 3, 100 * dim}) {
+      require_same(encoder.encode(specimen.texts, capacity), alone);
+    }
+    auto reversed = specimen.texts;
+    std::reverse(reversed.begin(), reversed.end());
+    std::reverse(alone.begin(), alone.end());
+    require_same(encoder.encode(reversed), alone);
+  });
+}
+
+TEST_CASE("Two instances with the same options are the same") {
+  for_each_specimen([](const Specimen& specimen) {
+    const auto one = open(specimen);
+    const auto other = open(specimen);
+    CHECK(one.identity() == other.identity());
+    require_same(one.encode(specimen.texts), other.encode(specimen.texts));
+  });
+}
+
+TEST_CASE("Many threads at once get what one gets") {
+  for_each_specimen([](const Specimen& specimen) {
+    const auto encoder = open(specimen);
+    if (encoder.facts().concurrent == 0) return;
+    const auto expected = encoder.encode(specimen.texts);
+    std::array<bool, 8> is_right{};
+    std::vector<std::thread> threads;
+    for (bool& right : is_right) {
+      threads.emplace_back([&] {
+        right = true;
+        for (int k = 0; k < 30; ++k) right = right && encoder.encode(specimen.texts) == expected;
+      });
+    }
+    for (auto& thread : threads) thread.join();
+    CHECK(std::all_of(is_right.begin(), is_right.end(), [](bool right) { return right; }));
+  });
+}
+
+TEST_CASE("A text without anything known is a row of zeros") {
+  for_each_specimen([](const Specimen& specimen) {
+    if (!specimen.takes_any_text) return;
+    const auto encoder = open(specimen);
+    for (const std::string text : {"", " ", "\n\t"}) {
+      CHECK(encoder.encode(text) == Row(encoder.dimension()));
+    }
+  });
+}
+
+TEST_CASE("Any bytes are encoded or refused with a reason") {
+  std::mt19937 random(11);
+  for_each_specimen([&](const Specimen& specimen) {
+    const auto encoder = open(specimen);
+    for (int trial = 0; trial < 300; ++trial) {
+      std::string text(random() % 60, '\0');
+      for (char& c : text) c = static_cast<char>(random());
+      const auto outcome = encoder.encode_once({text});
+      if (outcome.status == PHSIC_OK) {
+        REQUIRE(is_finite(outcome.rows.at(0)));
+      } else {
+        REQUIRE(!specimen.takes_any_text);
+        REQUIRE(outcome.status == PHSIC_BAD_TEXT);
+        REQUIRE(!outcome.error.empty());
+        // Whatever was in the text, the message can be printed.
+        REQUIRE(std::all_of(outcome.error.begin(), outcome.error.end(),
+                            [](char c) { return c >= ' ' && c <= '~'; }));
+      }
+    }
+  });
+}
+
+TEST_CASE("Ten megabytes of text are encoded or refused") {
+  constexpr std::size_t kSize = 10'000'000;
+  std::string word;
+  word.resize(kSize, 'a');
+  std::string words;
+  while (words.size() < kSize) words += "the river word7 naïve 3.5, ";
+  for_each_specimen([&](const Specimen& specimen) {
+    const auto encoder = open(specimen);
+    for (const auto& text : {word, words}) {
+      const auto outcome = encoder.encode_once({text});
+      if (outcome.status == PHSIC_OK) {
+        REQUIRE(is_finite(outcome.rows.at(0)));
+      } else {
+        REQUIRE(!specimen.takes_any_text);
+        REQUIRE(outcome.status == PHSIC_BAD_TEXT);
+      }
+    }
+  });
+}
+
+TEST_CASE("A message is cut to its buffer") {
+  for_each_specimen([](const Specimen& specimen) {
+    const EncoderLibrary library(specimen.library);
+    for (const std::size_t size : {1, 2, 10}) {
+      std::vector<char> error(size + 1, '#');
+      CHECK(library.plugin().open("nonsense", error.data(), size) == nullptr);
+      CHECK(std::count(error.begin(), error.end() - 1, '\0') >= 1);
+      CHECK(error.back() == '#');
+    }
+  });
+}
+
+TEST_CASE("Options that are none are refused") {
+  for (const auto& specimen : all_specimens()) {
+    INFO(specimen.name);
+    for (const std::string options : {"", "[]", "3", "{", "{\"a\"", "nonsense"}) {
+      CHECK(!opening_error(specimen.library, options).empty());
+    }
+  }
+}
+
+TEST_CASE("A shipped encoder names its options when it is given another") {
+  for (const std::string name : {"fasttext", "hashing", "vectors", "wordvec"}) {
+    INFO(name);
+    const auto message = opening_error(shipped(name), R"({"nonsuch": 1})");
+    CHECK(message.find("nonsuch") != std::string::npos);
+    const EncoderLibrary library(shipped(name));
+    for (const auto& option : nlohmann::json::parse(library.plugin().options)) {
+      CHECK(message.find(option.at("name").get<std::string>()) != std::string::npos);
+    }
+  }
+}
+
+TEST_CASE("A shipped encoder names the option that has the wrong type or value") {
+  for (const auto& specimen : all_specimens()) {
+    if (specimen.name == "the documented one") continue;
+    INFO(specimen.name);
+    const EncoderLibrary library(specimen.library);
+    for (const auto& option : nlohmann::json::parse(library.plugin().options)) {
+      const auto name = option.at("name").get<std::string>();
+      for (const auto& wrong : {nlohmann::json::array(), nlohmann::json(-1e300)}) {
+        auto options = nlohmann::json::parse(specimen.options);
+        options[name] = wrong;
+        const auto message = opening_error(specimen.library, options.dump());
+        INFO(message);
+        CHECK(message.find("option " + name) != std::string::npos);
+        CHECK(message.find("expected") != std::string::npos);
+      }
+    }
+  }
+}
+
+TEST_CASE("Each option that matters is in the identity") {
+  const auto& folder = models();
+  const auto file = [&](const char* name) { return (folder / name); };
+  auto more = random_vectors(50, 6);
+  more.vectors[0][0] += 1;
+  const auto other_words = folder.write("other.vec", more.as_text(true));
+  struct Change {
+    std::string encoder;
+    nlohmann::json base;
+    std::vector<nlohmann::json> changes;
+  };
+  using nlohmann::json;
+  const json pieces = file("pieces.model");
+  const std::vector<Change> cases = {
+      {"hashing",
+       json::object(),
+       {{{"dim", 512}},
+        {{"words", false}},
+        {{"shortest", 2}},
+        {{"longest", 4}},
+        {{"bigrams", true}},
+        {{"tokens", "whitespace"}},
+        {{"tokens", pieces}},
+        {{"fold", false}},
+        {{"seed", 1}}}},
+      {"wordvec",
+       {{"file", file("words.vec")}},
+       {{{"file", other_words}},
+        {{"weight", "sum"}},
+        {{"limit", 7}},
+        {{"tokens", pieces}},
+        {{"case", "keep"}},
+        {{"case", "fold"}}}},
+      {"fasttext",
+       {{"file", file("model.bin")}},
+       {{{"file", file("model.ftz")}},
+        {{"weight", "mean"}},
+        {{"tokens", "whitespace"}},
+        {{"case", "fold"}}}},
+      {"vectors", {{"dim", 3}}, {{{"dim", 4}}}},
+  };
+  for (const auto& [name, base, changes] : cases) {
+    std::vector<std::string> identities = {LoadedEncoder(shipped(name), base.dump()).identity()};
+    for (const auto& change : changes) {
+      auto options = base;
+      options.update(change);
+      identities.push_back(LoadedEncoder(shipped(name), options.dump()).identity());
+    }
+    std::sort(identities.begin(), identities.end());
+    CHECK(std::adjacent_find(identities.begin(), identities.end()) == identities.end());
+  }
+}
+
+}  // namespace phsic::tests
