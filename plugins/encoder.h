@@ -16,6 +16,7 @@
 #ifndef PHSIC_ENCODER_H
 #define PHSIC_ENCODER_H
 
+/* This is C. NOLINTBEGIN */
 #include <stddef.h>
 #include <stdint.h>
 
@@ -106,5 +107,6 @@ struct phsic_encoder_plugin {
 #ifdef __cplusplus
 }
 #endif
+/* NOLINTEND */
 
 #endif
