@@ -64,7 +64,14 @@ test: build  ## run the tests
 
 .PHONY: bench
 bench: build  ## run the benchmarks; JSON=FILE writes the results there too
-	build/release/bench/core_bench $(if $(JSON),--json "$(JSON)")
+	build/release/bench/phsic_bench $(if $(JSON),--json "$(JSON)")
+
+.PHONY: accuracy
+accuracy: packages  ## how well scores do on the labelled data in DATA=FOLDER
+	@[ -n "$(DATA)" ] || { echo "usage: make accuracy DATA=FOLDER" >&2; exit 2; }
+	cmake --preset release
+	cmake --build --preset release -j $(JOBS) --target phsic
+	bench/accuracy build/release/bin/phsic "$(DATA)"
 
 .PHONY: sanitize
 sanitize: sanitize-address sanitize-thread  ## run the tests under address, undefined and thread sanitizers

@@ -18,6 +18,9 @@ void learn_and_score_sparse(Report& report);
 // What must not grow with the pairs learned.
 void memory_growth(Report& report);
 void score_growth(Report& report);
+// From text to score, and to learned.
+void texts_with_hashing(Report& report);
+void texts_with_word_vectors(Report& report);
 // Beside the published implementation.
 void beside_published(Report& report);
 

@@ -50,8 +50,7 @@ void add_encoder_path(CLI::App& verb, std::vector<std::string>& path) {
   verb.add_option("--encoder-path", path,
                   "folder with further encoders; may be given more than once")
       ->type_name("FOLDER")
-      ->take_all()
-      ->expected(1)
+      ->allow_extra_args(false)
       ->group("Model");
 }
 

@@ -102,6 +102,7 @@ void ScoreArguments::add_to(CLI::App& verb) {
                   "more columns: percentile (share of recent pairs that score lower), p-value "
                   "(chance that a random pairing scores as high)")
       ->delimiter(',')
+      ->allow_extra_args(false)
       ->check(CLI::IsMember({"percentile", "p-value"}))
       ->type_name("NAME,...");
   verb.add_flag("--flush", flush, "write each score as soon as its line is there, for live pipes");

@@ -12,8 +12,9 @@ namespace {
 
 constexpr std::size_t kChunkPairs = kBlockPairs;
 
-// The first model is built from so many pairs; from then on there is a new one whenever a third
-// more has been learned, or an eighth of what counts when the stream forgets.
+// The first model is built from so many pairs. From then on there is a new one whenever a third
+// more has been learned, or an eighth of what counts when the stream forgets. What kind it is of is
+// decided anew whenever twice as much has been learned, or all that counts has been renewed.
 constexpr std::uint64_t kFirstRefresh = kBlockPairs;
 
 Encoder open_side(const EncoderSpec& spec, const Kernel& kernel, const EncoderPath& path) {
@@ -80,22 +81,33 @@ std::size_t KernelStream::room() const { return next_refresh_ - learner_.accepte
 void KernelStream::finish() { refresh_model(Learner<float>::Extent::kAll); }
 
 void KernelStream::refresh_model(Learner<float>::Extent extent) {
-  auto refreshed = refresh(Learner<float>(learner_), estimator_, extent);
+  const bool is_last = extent == Learner<float>::Extent::kAll;
+  auto spec = estimator_;
+  // A few pairs have few directions to tell from noise.
+  const auto accepted = learner_.accepted();
+  spec.rank = std::min<std::size_t>(spec.rank, std::max<std::size_t>(32, accepted / 8));
+  // Choosing costs several times as much as building, and changes the scale of the scores.
+  if (accepted < next_choice_ && !is_last) {
+    spec.kind = model_->estimator()->kind();
+    if (model_->facts().ridge > 0) spec.ridge = model_->facts().ridge;
+  }
+  auto refreshed = refresh(Learner<float>(learner_), spec, extent);
   model_ = std::move(refreshed.model);
   if (refreshed.pivots) learner_.adopt(*refreshed.pivots);
+  if (accepted >= next_choice_) next_choice_ = accepted + std::min(accepted, effective_pairs());
+}
+
+std::uint64_t KernelStream::effective_pairs() const {
+  return static_cast<std::uint64_t>(model_->facts().effective_pairs);
 }
 
 void KernelStream::schedule() {
   const auto accepted = learner_.accepted();
-  auto step = static_cast<double>(accepted) / 3;
-  const auto& forgetting = learner_.config().forgetting;
-  if (forgetting.mode != Forgetting::Mode::kNever) {
-    step = std::min(step, model_->facts().effective_pairs > 0
-                              ? model_->facts().effective_pairs / 8
-                              : std::numeric_limits<double>::infinity());
+  auto step = accepted / 3;
+  if (learner_.config().forgetting.mode != Forgetting::Mode::kNever && effective_pairs() > 0) {
+    step = std::min(step, effective_pairs() / 8);
   }
-  const auto blocks = std::max<std::uint64_t>(1, static_cast<std::uint64_t>(step) / kBlockPairs);
-  next_refresh_ = accepted + blocks * kBlockPairs;
+  next_refresh_ = accepted + std::max(step / kBlockPairs, std::uint64_t{1}) * kBlockPairs;
 }
 
 void KernelStream::prepare(const TextPairs& pairs, double* scores) {

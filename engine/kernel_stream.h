@@ -49,6 +49,7 @@ class KernelStream : public Stream {
   void learn_prepared(const TextPairs& pairs);
   void report(std::vector<PairProblem>& problems) const;
   void refresh_model(Learner<float>::Extent extent);
+  [[nodiscard]] std::uint64_t effective_pairs() const;
   void schedule();
 
   EstimatorSpec estimator_;
@@ -59,6 +60,7 @@ class KernelStream : public Stream {
   Learner<float> learner_;
   std::shared_ptr<const Model<float>> model_;
   std::uint64_t next_refresh_ = 0;  // when so many pairs are accepted
+  std::uint64_t next_choice_ = 0;
   std::vector<Chunk> chunks_;
   std::size_t chunks_used_ = 0;
 };

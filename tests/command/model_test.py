@@ -5,7 +5,7 @@ import shutil
 import subprocess
 import unittest
 
-from phsic import SOURCE, Case, bitext, complaint, run, tsv
+from phsic import SMALL, SOURCE, Case, bitext, complaint, run, tsv
 
 # An encoder of two numbers, with places to break it.
 ENCODER = r"""
@@ -17,7 +17,10 @@ ENCODER = r"""
 #define WRITTEN 2
 #endif
 static int instance;
-static void* open_it(const char* o, char* e, size_t n) { (void)o; (void)e; (void)n; return &instance; }
+static void* open_it(const char* o, char* e, size_t n) {
+  (void)o; (void)e; (void)n;
+  return &instance;
+}
 static void describe(const void* i, struct phsic_encoder_facts* f) {
   (void)i;
   f->dimension = DIMENSION; f->layout = PHSIC_DENSE; f->concurrent = 1; f->reserved = 0;
@@ -59,7 +62,7 @@ class Ranking(Case):
                         for i, row in enumerate(rows[:40])]
 
     def test_candidates_come_best_first_with_their_place(self):
-        out = run("rank", "--learn", self.learn, stdin=tsv(self.choices)).splitlines()
+        out = run("rank", *SMALL, "--learn", self.learn, stdin=tsv(self.choices)).splitlines()
         self.assertEqual(len(out), 40)
         first = 0
         for number, (line, row) in enumerate(zip(out, self.choices), 1):
@@ -73,14 +76,14 @@ class Ranking(Case):
         self.assertGreater(first, 36)
 
     def test_a_candidate_has_the_score_of_the_pair(self):
-        ranked = json.loads(run("rank", "--learn", self.learn, stdin=tsv(self.choices[:1])))
+        ranked = json.loads(run("rank", *SMALL, "--learn", self.learn, stdin=tsv(self.choices[:1])))
         pairs = [(self.choices[0][0], entry["y"]) for entry in ranked["ranking"]]
-        scores = run("score", "--learn", self.learn, "--score-only", stdin=tsv(pairs)).split()
+        scores = run("score", *SMALL, "--learn", self.learn, "--score-only", stdin=tsv(pairs)).split()
         self.assert_close([entry["score"] for entry in ranked["ranking"]],
                           list(map(float, scores)), 1e-4)
 
     def test_a_bad_line_stays_in_its_place(self):
-        out = run("rank", "--learn", self.learn, stdin="lonely\n" + tsv(self.choices[:1]))
+        out = run("rank", *SMALL, "--learn", self.learn, stdin="lonely\n" + tsv(self.choices[:1]))
         lines = [json.loads(line) for line in out.splitlines()]
         self.assertIn("error", lines[0])
         self.assertEqual(lines[1]["line"], 2)
@@ -88,32 +91,32 @@ class Ranking(Case):
     def test_jsonl_names_context_and_candidates(self):
         row = self.choices[0]
         given = json.dumps({"x": row[0], "candidates": row[1:]}) + "\n"
-        from_json = json.loads(run("rank", "--learn", self.learn, stdin=given))
-        self.assertEqual(from_json, json.loads(run("rank", "--learn", self.learn,
+        from_json = json.loads(run("rank", *SMALL, "--learn", self.learn, stdin=given))
+        self.assertEqual(from_json, json.loads(run("rank", *SMALL, "--learn", self.learn,
                                                    stdin=tsv([row]))))
 
     def test_evaluation_counts_the_first_candidate_as_true(self):
         table = self.file("choices.tsv", tsv(self.choices))
-        good = json.loads(run("eval", "rank", "--learn", self.learn, table, "--json"))
+        good = json.loads(run("eval", "rank", *SMALL, "--learn", self.learn, table, "--json"))
         for name in ("auc", "mrr", "recall@1", "recall@2", "recall@5"):
             self.assertTrue(0 <= good[name] <= 1)
         self.assertGreater(good["recall@1"], 0.9)
         self.assertEqual(good["recall@5"], 1)
         swapped = self.file("swapped.tsv", tsv((a, c, b, d) for a, b, c, d in self.choices))
-        bad = json.loads(run("eval", "rank", "--learn", self.learn, swapped, "--json"))
+        bad = json.loads(run("eval", "rank", *SMALL, "--learn", self.learn, swapped, "--json"))
         self.assertLess(bad["auc"], 0.5)
 
     def test_the_next_y_of_a_stream_is_told_from_others(self):
-        found = json.loads(run("eval", "next", self.learn, "--json"))
+        found = json.loads(run("eval", "next", *SMALL, self.learn, "--json"))
         self.assertGreater(found["mrr"], 0.8)
-        self.assertEqual(run("eval", "next", self.learn, "--threads", "1"),
-                         run("eval", "next", self.learn, "--threads", "3"))
+        self.assertEqual(run("eval", "next", *SMALL, self.learn, "--threads", "1"),
+                         run("eval", "next", *SMALL, self.learn, "--threads", "3"))
 
 
 class Detection(Case):
     def test_damage_is_told_by_label_and_measured_without(self):
         rows = bitext(2500, 2, 0.3)
-        found = json.loads(run("eval", "detect", "--label", "1", "--json", stdin=tsv(rows)))
+        found = json.loads(run("eval", "detect", "--label", "1", *SMALL, "--json", stdin=tsv(rows)))
         self.assertEqual(set(found["auc"]), {"all", "misaligned"})
         self.assertEqual(found["auc"]["all"], found["auc"]["misaligned"])
         self.assertGreater(found["auc"]["all"], 0.9)
@@ -123,12 +126,12 @@ class Detection(Case):
     def test_labels_do_not_change_scores(self):
         rows = bitext(1500, 3, 0.3)
         flipped = [("x" if row[0] == "ok" else "ok", *row[1:]) for row in rows]
-        one = json.loads(run("eval", "detect", "--label", "1", "--json", stdin=tsv(rows)))
-        two = json.loads(run("eval", "detect", "--label", "1", "--json", stdin=tsv(flipped)))
+        one = json.loads(run("eval", "detect", "--label", "1", *SMALL, "--json", stdin=tsv(rows)))
+        two = json.loads(run("eval", "detect", "--label", "1", *SMALL, "--json", stdin=tsv(flipped)))
         self.assertAlmostEqual(one["auc"]["all"] + two["auc"]["all"], 1)
 
     def test_a_good_label_that_is_not_there_is_refused(self):
-        told = complaint("eval", "detect", "--label", "1", "--good", "fine",
+        told = complaint("eval", "detect", "--label", "1", *SMALL, "--good", "fine",
                          stdin=tsv(bitext(50, 4, 0.5)))
         self.assertIn("misaligned", told)
 

@@ -36,6 +36,10 @@ def attempt(*arguments, stdin=b"", env=None):
                           env={**os.environ, **(env or {})}, timeout=300, check=False)
 
 
+# Big enough for the words below, and quick.
+SMALL = ["--encoder", "hashing:dim=128"]
+
+
 class Case(unittest.TestCase):
     """A test with a folder of its own."""
 

@@ -8,7 +8,7 @@ import subprocess
 import time
 import unittest
 
-from phsic import PHSIC, Case, bitext, complaint, run, tsv
+from phsic import PHSIC, SMALL, Case, bitext, complaint, run, tsv
 
 
 def scores_of(output, column=-1):
@@ -39,6 +39,13 @@ def brute_force_phsic(pairs):
     return [sum(k[i][j] * l[i][j] for j in range(n)) / n for i in range(n)]
 
 
+def wins(scores, rows):
+    """How often a good pair scores higher than a damaged one."""
+    good = [score for score, row in zip(scores, rows) if row[0] == "ok"]
+    bad = [score for score, row in zip(scores, rows) if row[0] != "ok"]
+    return sum(g > b for g in good for b in bad) / (len(good) * len(bad))
+
+
 class Learning(Case):
     def test_two_passes_give_what_the_formula_of_phsic_gives(self):
         rng = random.Random(1)
@@ -55,27 +62,25 @@ class Learning(Case):
 
     def test_learning_a_file_and_scoring_it_is_two_passes(self):
         table = self.file("t.tsv", tsv(row[1:] for row in bitext(600, 2)))
-        self.assertEqual(run("score", "--two-pass", table), run("score", "--learn", table, table))
+        self.assertEqual(run("score", *SMALL, "--two-pass", table),
+                         run("score", *SMALL, "--learn", table, table))
 
     def test_without_a_file_to_learn_each_pair_is_scored_before_it_is_learned(self):
         rows = [row[1:] for row in bitext(1200, 3)]
-        whole = scores_of(run("score", stdin=tsv(rows)))
+        whole = scores_of(run("score", *SMALL, stdin=tsv(rows)))
         # What comes later cannot change a score.
-        self.assertEqual(whole[:700], scores_of(run("score", stdin=tsv(rows[:700]))))
+        self.assertEqual(whole[:700], scores_of(run("score", *SMALL, stdin=tsv(rows[:700]))))
         self.assertEqual(whole[0], 0)
 
     def test_matched_pairs_score_above_mismatched_ones(self):
         rows = bitext(2500, 4, damage=0.3)
         scores = scores_of(run("score", stdin=tsv(row[1:] for row in rows)))
-        good = [s for s, row in zip(scores[1500:], rows[1500:]) if row[0] == "ok"]
-        bad = [s for s, row in zip(scores[1500:], rows[1500:]) if row[0] != "ok"]
-        wins = sum(g > b for g in good for b in bad) / (len(good) * len(bad))
-        self.assertGreater(wins, 0.9)
+        self.assertGreater(wins(scores[1500:], rows[1500:]), 0.9)
 
     def test_scores_do_not_depend_on_threads(self):
         table = self.file("t.tsv", tsv(row[1:] for row in bitext(3000, 5, 0.2)))
         for more in ([], ["--two-pass"], ["--kernel", "gaussian:sigma=median", "--pivots", "40"]):
-            outputs = {run("score", *more, "--threads", n, table) for n in (1, 2, 7)}
+            outputs = {run("score", *SMALL, *more, "--threads", n, table) for n in (1, 2, 7)}
             self.assertEqual(len(outputs), 1, more)
 
     def test_a_copy_is_scored_but_not_learned(self):
@@ -84,31 +89,39 @@ class Learning(Case):
         query = self.file("q.tsv", tsv(rows[:50]))
         clean = self.file("clean.tsv", tsv(rows))
         mixed = self.file("mixed.tsv", tsv(copies + rows))
-        plain = run("score", "--learn", clean, query)
-        self.assertEqual(plain, run("score", "--learn", mixed, query))
-        self.assertNotEqual(plain, run("score", "--learn", mixed, "--learn-identical", "true",
-                                       query))
+        plain = run("score", *SMALL, "--learn", clean, query)
+        self.assertEqual(plain, run("score", *SMALL, "--learn", mixed, query))
+        self.assertNotEqual(plain, run("score", *SMALL, "--learn", mixed, "--learn-identical",
+                                       "true", query))
 
     def test_forgetting_follows_a_change_of_meaning(self):
-        rows = [row[1:] for row in bitext(3000, 7)]
-        # From the middle on every word is translated by another's translation.
-        changed = [(x, " ".join(word[::-1] for word in y.split())) for x, y in rows[1500:]]
-        stream = tsv(rows[:1500] + changed)
-        fresh = scores_of(run("score", "--half-life", "300", stdin=stream))[-500:]
-        stale = scores_of(run("score", stdin=stream))[-500:]
-        self.assertGreater(sum(fresh), sum(stale))
+        rows = bitext(4000, 7, damage=0.3)
+        # From the middle on every word is translated by its translation read backwards.
+        changed = [(label, x, " ".join(word[::-1] for word in y.split()))
+                   for label, x, y in rows[2000:]]
+        stream = tsv(row[1:] for row in rows[:2000] + changed)
+
+        def accuracy(*more):
+            scores = scores_of(run("score", *SMALL, *more, stdin=stream))[2500:3000]
+            return wins(scores, changed[500:1000])
+
+        self.assertGreater(accuracy("--half-life", "200"), accuracy() + 0.05)
+        self.assertGreater(accuracy("--window", "512"), accuracy() + 0.05)
 
     def test_half_lives_in_seconds_go_by_the_time_column(self):
-        rows = [row[1:] for row in bitext(1500, 8)]
-        slow = tsv((x, y, str(i)) for i, (x, y) in enumerate(rows))
-        iso = tsv((x, y, time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(i)))
-                  for i, (x, y) in enumerate(rows))
-        by_time = scores_of(run("score", "--half-life", "400s", "--time", "3", stdin=slow))
-        self.assertEqual(by_time, scores_of(run("score", "--half-life", "400s", "--time", "3",
-                                                stdin=iso)))
-        by_pairs = scores_of(run("score", "--half-life", "400", "--time", "3", stdin=slow))
-        self.assert_close(by_time, by_pairs, 0.02)
-        self.assertIn("--time", complaint("score", "--half-life", "400s", stdin=slow))
+        rows = [row[1:] for row in bitext(1200, 8)]
+
+        def scores(half_life, time_of):
+            table = tsv((x, y, time_of(i)) for i, (x, y) in enumerate(rows))
+            return run("score", *SMALL, "--half-life", half_life, "--time", "3", "--score-only",
+                       stdin=table)
+
+        by_seconds = scores("400s", str)
+        self.assertEqual(by_seconds, scores("800s", lambda i: str(2 * i)))
+        self.assertEqual(by_seconds, scores("400s", lambda i: time.strftime(
+            "%Y-%m-%dT%H:%M:%SZ", time.gmtime(i))))
+        self.assertNotEqual(by_seconds, scores("100s", str))
+        self.assertIn("--time", complaint("score", "--half-life", "400s", stdin="a\tb\n"))
 
     def test_counting_gives_pointwise_mutual_information(self):
         rows = [("a", "1")] * 6 + [("b", "2")] * 3 + [("a", "2")]
@@ -131,7 +144,7 @@ class Learning(Case):
                      ["--estimator", "whitened", "--ridge", "0.3", "--rank", "20"],
                      ["--estimator", "phsic", "--rank", "5"], ["--window", "500"],
                      ["--pivot-rule", "greedy", "--pivots", "30"], ["--centered", "false"]):
-            scores = scores_of(run("score", "--two-pass", *more, table))
+            scores = scores_of(run("score", *SMALL, "--two-pass", *more, table))
             self.assertEqual(len(scores), 700)
             self.assertTrue(all(map(math.isfinite, scores)), more)
             self.assertGreater(len(set(scores)), 500, more)
@@ -164,7 +177,7 @@ class Output(Case):
     def test_percentiles_and_p_values_stand_beside_the_score(self):
         table = self.file("t.tsv", tsv(row[1:] for row in bitext(1500, 1, 0.3)))
         out = [line.split("\t") for line in
-               run("score", "--two-pass", "--with", "percentile,p-value", table).splitlines()]
+               run("score", *SMALL, "--two-pass", "--with", "percentile,p-value", table).splitlines()]
         rows = sorted((float(r[2]), float(r[3]), float(r[4])) for r in out)
         for (_, low, p_low), (_, high, p_high) in zip(rows, rows[1:]):
             self.assertLessEqual(low, high)
@@ -173,11 +186,11 @@ class Output(Case):
 
     def test_compressed_input_is_known_by_its_content(self):
         table = tsv(row[1:] for row in bitext(300, 2)).encode()
-        plain = run("score", stdin=table)
-        self.assertEqual(plain, run("score", stdin=gzip.compress(table)))
+        plain = run("score", *SMALL, stdin=table)
+        self.assertEqual(plain, run("score", *SMALL, stdin=gzip.compress(table)))
         half = len(table) // 2
-        self.assertEqual(plain, run("score", self.file("named.txt", gzip.compress(table[:half]) +
-                                                       gzip.compress(table[half:]))))
+        self.assertEqual(plain, run("score", *SMALL, self.file(
+            "named.txt", gzip.compress(table[:half]) + gzip.compress(table[half:]))))
 
     def test_output_to_a_file_is_the_same_and_never_the_input(self):
         table = self.file("t.tsv", "a\tb\n")
@@ -197,8 +210,8 @@ class Output(Case):
 
     def test_live_scores_are_those_of_a_batch(self):
         rows = tsv(row[1:] for row in bitext(900, 3))
-        self.assert_close(scores_of(run("score", "--flush", stdin=rows)),
-                          scores_of(run("score", stdin=rows)), 1e-4)
+        self.assert_close(scores_of(run("score", *SMALL, "--flush", stdin=rows)),
+                          scores_of(run("score", *SMALL, stdin=rows)), 1e-4)
 
     def test_an_empty_input_gives_an_empty_output(self):
         self.assertEqual(run("score", stdin=""), "")
@@ -228,9 +241,9 @@ class BadLines(Case):
 
     def test_a_bad_line_changes_no_other_score(self):
         rows = [row[1:] for row in bitext(900, 5)]
-        plain = run("score", stdin=tsv(rows)).splitlines()
+        plain = run("score", *SMALL, stdin=tsv(rows)).splitlines()
         lines = tsv(rows).splitlines(keepends=True)
-        broken = run("score", stdin="".join(lines[:300] + ["bad\n"] + lines[300:])).splitlines()
+        broken = run("score", *SMALL, stdin="".join(lines[:300] + ["bad\n"] + lines[300:])).splitlines()
         self.assertEqual(plain, broken[:300] + broken[301:])
 
     def test_an_unreadable_number_is_a_bad_line_with_its_place(self):
@@ -248,7 +261,7 @@ class BadLines(Case):
     def test_a_truncated_file_fails_after_what_could_be_read(self):
         table = tsv(row[1:] for row in bitext(2000, 6)).encode()
         path = self.file("cut.gz", gzip.compress(table)[:-3000])
-        self.assertIn("cut.gz", complaint("score", path))
+        self.assertIn("cut.gz", complaint("score", *SMALL, path))
 
     def test_missing_files_are_named(self):
         self.assertIn("nowhere.tsv", complaint("score", "nowhere.tsv"))

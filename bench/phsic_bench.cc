@@ -43,6 +43,8 @@ void register_measures(Report& report) {
       {"learn_gaussian", learn_gaussian},
       {"learn_and_score_sparse", learn_and_score_sparse},
       {"score_growth", score_growth},
+      {"texts_with_hashing", texts_with_hashing},
+      {"texts_with_word_vectors", texts_with_word_vectors},
       {"beside_published", beside_published},
   };
   for (const auto& [name, measure] : measures) {
@@ -102,7 +104,7 @@ int main(int argc, char** argv) {
   try {
     return phsic::bench::run(argc, argv);
   } catch (const std::exception& error) {
-    fmt::print(stderr, "core_bench: {}\n", error.what());
+    fmt::print(stderr, "phsic_bench: {}\n", error.what());
     return 1;
   }
 }

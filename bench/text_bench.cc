@@ -1,0 +1,172 @@
+// From text to score: how many pairs a second, and which stage takes how long.
+#include <fmt/format.h>
+#include <stdlib.h>
+
+#include <filesystem>
+#include <fstream>
+#include <memory>
+#include <stdexcept>
+
+#include "bench/measures.h"
+#include "bench/oracle.h"
+#include "bench/race.h"
+#include "bench/setup.h"
+#include "bench/texts.h"
+#include "core/measure.h"
+#include "core/random.h"
+#include "engine/encoder.h"
+#include "plugins/tokenizer.h"
+
+namespace phsic::bench {
+namespace {
+
+constexpr std::size_t kPairs = 4096;
+
+// A folder that goes away with this.
+class Folder {
+ public:
+  Folder() {
+    auto name = (std::filesystem::temp_directory_path() / "phsic_bench.XXXXXX").string();
+    if (mkdtemp(name.data()) == nullptr) throw std::runtime_error("no temporary folder");
+    path_ = name;
+  }
+  ~Folder() {
+    std::error_code ignored;
+    std::filesystem::remove_all(path_, ignored);
+  }
+  Folder(const Folder&) = delete;
+  Folder& operator=(const Folder&) = delete;
+  Folder(Folder&&) = delete;
+  Folder& operator=(Folder&&) = delete;
+
+  [[nodiscard]] std::filesystem::path file(const char* name) const { return path_ / name; }
+
+ private:
+  std::filesystem::path path_;
+};
+
+template <class Work>
+double best_seconds(const Work& work) {
+  double best = std::numeric_limits<double>::infinity();
+  for (int run = 0; run < kRuns; ++run) best = std::min(best, seconds(work));
+  return best;
+}
+
+// Pairs encoded a block at a time, as a stream does.
+struct EncodedPairs {
+  std::vector<Encoded> x{kPairs / kBatch};
+  std::vector<Encoded> y{kPairs / kBatch};
+
+  void encode(const Encoder& encoder, const TextSample& sample) {
+    for (std::size_t k = 0; k < x.size(); ++k) {
+      encoder.encode(std::span(sample.x).subspan(k * kBatch, kBatch), x[k]);
+      encoder.encode(std::span(sample.y).subspan(k * kBatch, kBatch), y[k]);
+    }
+  }
+};
+
+// Pairs have to score higher than the same x's with the y's of the next block.
+void require_sound(const std::string& name, const Model<float>& model, const EncodedPairs& pairs,
+                   const std::vector<double>& scores) {
+  std::vector<double> shuffled(kPairs);
+  ScoreScratch<float> scratch;
+  const auto blocks = pairs.x.size();
+  for (std::size_t k = 0; k < blocks; ++k) {
+    model.score(pairs.x[k].view(), pairs.y[(k + 1) % blocks].view(), shuffled.data() + k * kBatch,
+                nullptr, scratch);
+  }
+  require_close(name + ": AUC of pairs against shuffled ones", area_under_curve(scores, shuffled),
+                1, 0.1);
+}
+
+void measure(Report& report, const std::string& name, const Encoder& encoder,
+             const plugins::Tokenizer& tokenizer) {
+  const TextSample sample = make_texts(kPairs, 3);
+  plugins::Tokens tokens;
+  const double segment = best_seconds([&] {
+    for (const auto text : sample.x) tokenizer.split(text, tokens);
+    for (const auto text : sample.y) tokenizer.split(text, tokens);
+  });
+  EncodedPairs pairs;
+  const double encode = best_seconds([&] { pairs.encode(encoder, sample); });
+
+  Learner<float> learner(stream(side(encoder.shape().kind, encoder.shape().dim, Kernel::cosine())));
+  const auto learn_once = [&] {
+    for (std::size_t k = 0; k < pairs.x.size(); ++k) {
+      learner.learn(pairs.x[k].view(), pairs.y[k].view(), nullptr, nullptr, nullptr);
+    }
+  };
+  const double learn = best_seconds(learn_once);
+
+  EstimatorSpec spec;
+  spec.kind = EstimatorKind::kGaussianPmi;
+  spec.ridge = kDefaultRidge;
+  const auto model = model_of(learner, spec);
+  std::vector<double> scores(kPairs);
+  ScoreScratch<float> scratch;
+  const double score = best_seconds([&] {
+    for (std::size_t k = 0; k < pairs.x.size(); ++k) {
+      model->score(pairs.x[k].view(), pairs.y[k].view(), scores.data() + k * kBatch, nullptr,
+                   scratch);
+    }
+  });
+  require_sound(name, *model, pairs, scores);
+  // What is left of the score once both sides are projected.
+  const auto& estimator = *model->estimator();
+  std::vector<float> u(estimator.rank(), 0.5F);
+  const double combine = best_seconds([&] {
+    for (std::size_t i = 0; i < kPairs; ++i) scores[i] = estimator.combine(u.data(), u.data());
+  });
+
+  const double all = encode + score;
+  report.add(fmt::format("{}: text to score, one core", name), kPairs / all, "pairs/s");
+  const auto share = [&](const char* stage, double time, double of) {
+    report.add(fmt::format("{}: {}", name, stage), 100 * time / of, "% of the time");
+  };
+  share("score: segment", segment, all);
+  share("score: the rest of encoding", encode - segment, all);
+  share("score: project", score - combine, all);
+  share("score: combine", combine, all);
+  report.add(fmt::format("{}: text to learned, one core", name), kPairs / (encode + learn),
+             "pairs/s");
+  share("learn: encode", encode, encode + learn);
+  share("learn: moments and sample", learn, encode + learn);
+}
+
+void write_vectors(const std::filesystem::path& file, std::size_t dim) {
+  std::ofstream out(file);
+  const auto words = vocabulary();
+  Random random(11);
+  out << words.size() << ' ' << dim << '\n';
+  for (const auto& word : words) {
+    out << word;
+    for (std::size_t d = 0; d < dim; ++d) out << fmt::format(" {:.5f}", random.normal());
+    out << '\n';
+  }
+}
+
+}  // namespace
+
+void texts_with_hashing(Report& report) {
+  report.note("short texts (8 words on average), hashing 1024, cosine, gaussian-pmi of rank 256");
+  measure(
+      report, "hashing", Encoder(EncoderSpec::parse("hashing"), EncoderPath()),
+      plugins::Tokenizer("icu", plugins::Normalization::kNfkcCasefold, plugins::Signs::kDropped));
+}
+
+void texts_with_word_vectors(Report& report) {
+  report.note("the same texts, 50,000 word vectors of 100 dimensions");
+  const Folder folder;
+  const auto file = folder.file("words.vec");
+  write_vectors(file, 100);
+  const auto spec = EncoderSpec::parse(fmt::format("wordvec:file=\"{}\"", file.string()));
+  const auto open = [&] { return std::make_unique<Encoder>(spec, EncoderPath()); };
+  const double first = seconds(open);
+  const double again = best_seconds(open);
+  report.add("wordvec: first start, from text", 1e3 * first, "ms");
+  report.add("wordvec: next start, from the cache", 1e3 * again, "ms");
+  measure(report, "wordvec", *open(),
+          plugins::Tokenizer("icu", plugins::Normalization::kNfc, plugins::Signs::kKept));
+}
+
+}  // namespace phsic::bench
