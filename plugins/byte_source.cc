@@ -14,7 +14,7 @@
 namespace phsic::plugins {
 namespace {
 
-constexpr std::size_t kBufferSize = std::size_t{1} << 20U;
+constexpr std::size_t kBufferSize = std::size_t{1} << 16U;
 
 std::invalid_argument system_fault(const std::string& name) {
   return std::invalid_argument(fmt::format("{}: {}", name, std::strerror(errno)));
@@ -26,12 +26,6 @@ int open_to_read(const std::string& path) {
   return descriptor;
 }
 
-int copy_of(int descriptor, const std::string& name) {
-  const int copy = fcntl(descriptor, F_DUPFD_CLOEXEC, 0);
-  if (copy < 0) throw system_fault(name);
-  return copy;
-}
-
 // Takes the descriptor over.
 gzFile_s* open_stream(int descriptor, const std::string& name) {
   auto* file = gzdopen(descriptor, "rb");
@@ -39,7 +33,7 @@ gzFile_s* open_stream(int descriptor, const std::string& name) {
     close(descriptor);
     throw std::invalid_argument(fmt::format("{}: zlib cannot open it", name));
   }
-  gzbuffer(file, kBufferSize / 4);
+  gzbuffer(file, kBufferSize);
   return file;
 }
 
@@ -49,13 +43,6 @@ ByteSource::ByteSource(const std::string& path)
     : name_(path), file_(nullptr, gzclose_r), buffer_(kBufferSize) {
   const int descriptor = open_to_read(path);
   file_.reset(open_stream(descriptor, name_));
-  measure(descriptor);
-}
-
-ByteSource::ByteSource(int descriptor, std::string name)
-    : name_(std::move(name)),
-      file_(open_stream(copy_of(descriptor, name_), name_), gzclose_r),
-      buffer_(kBufferSize) {
   measure(descriptor);
 }
 

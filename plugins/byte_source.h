@@ -20,8 +20,6 @@ class ByteSource {
 
   // Throws std::invalid_argument with the path and the reason, as all functions here do.
   explicit ByteSource(const std::string& path);
-  // From an open file, which stays the caller's; messages call it `name`.
-  ByteSource(int descriptor, std::string name);
 
   [[nodiscard]] const std::string& name() const { return name_; }
   // No more bytes than these can come, however well they are compressed.

@@ -12,7 +12,7 @@
 namespace phsic::plugins {
 namespace {
 
-constexpr std::size_t kBufferSize = std::size_t{1} << 20U;
+constexpr std::size_t kBufferSize = std::size_t{1} << 16U;
 constexpr std::size_t kFirstSlots = 16;
 
 void write_all(int descriptor, const void* data, std::size_t size, std::uint64_t offset) {

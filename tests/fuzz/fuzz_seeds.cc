@@ -9,6 +9,7 @@
 #include "core/refresh.h"
 #include "tests/cli/files.h"
 #include "tests/fuzz/check_state.h"
+#include "tests/fuzz/encoder_seeds.h"
 
 namespace phsic {
 namespace {
@@ -146,6 +147,8 @@ void write_all(SeedWriter& seeds) {
   write_streams<float>(seeds, "learner_float_fuzz");
   write_streams<double>(seeds, "learner_double_fuzz");
   write_counts(seeds);
+  fuzz::write_encoder_seeds(
+      [&](const std::string& target, const std::string& bytes) { seeds.write(target, bytes); });
   for (const char* notation :
        {"linear", "cosine", "gaussian:sigma=0.5", "gaussian:sigma=median", "gaussian:sigma=scott",
         "gaussian:sigma=silverman", "laplacian:gamma=2", "polynomial:degree=3,gamma=0.5,offset=1",

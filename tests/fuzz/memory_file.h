@@ -24,6 +24,7 @@ class MemoryFile {
   MemoryFile(MemoryFile&&) = delete;
   MemoryFile& operator=(MemoryFile&&) = delete;
 
+  [[nodiscard]] int descriptor() const { return fd_; }
   [[nodiscard]] std::string path() const { return "/dev/fd/" + std::to_string(fd_); }
 
   [[nodiscard]] std::string read() const {
