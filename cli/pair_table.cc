@@ -31,7 +31,9 @@ TableOptions PairTable::options_for(const TableArguments& arguments,
              std::find(extra.begin(), extra.end(), name) != extra.end();
     };
     while (is_taken(std::to_string(place))) ++place;
-    return {std::to_string(place++), member};
+    Column column{std::to_string(place++)};
+    column.member = member;
+    return column;
   };
   options.columns = {choose(arguments.x, "x"), choose(arguments.y, "y")};
   if (arguments.time.empty()) {

@@ -28,13 +28,13 @@ struct Column {
   // As the user wrote it. TSV: its number, counted from 1, or with a header its name (a name that
   // looks like a number is a name first). JSONL: the name of a member.
   std::string name;
-  // JSONL: the member's name, where the user left it open and `name` is only a place in a TSV.
-  std::string member = {};
   // Rows without it have a problem. A column that is not required may also be null in JSONL.
   bool required = true;
   // JSONL: nothing but a string will do. Otherwise a number, a boolean or an array is given too, as
   // the text it has in the file.
   bool text_only = false;
+  // JSONL: the member's name, where the user left it open and `name` is only a place in a TSV.
+  std::string member = {};
 };
 
 struct TableOptions {

@@ -1,0 +1,104 @@
+// Streams and encoders that use several threads. The thread sanitizer runs these tests, too.
+#include <algorithm>
+#include <atomic>
+#include <catch2/catch.hpp>
+#include <span>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "core/random.h"
+#include "engine/encoder.h"
+#include "engine/parallel.h"
+#include "engine/stream.h"
+
+namespace phsic::test {
+namespace {
+
+struct Texts {
+  std::vector<std::string> owned;
+  std::vector<std::string_view> x;
+  std::vector<std::string_view> y;
+};
+
+// y says in other words what x says.
+Texts make_texts(std::size_t pairs) {
+  Random random(1);
+  Texts texts;
+  for (std::size_t i = 0; i < pairs; ++i) {
+    std::string x;
+    std::string y;
+    for (int k = 0; k < 4; ++k) {
+      const auto word = random.below(30);
+      x += "wort" + std::to_string(word) + " ";
+      y += "слово" + std::to_string(29 - word) + " ";
+    }
+    texts.owned.push_back(std::move(x));
+    texts.owned.push_back(std::move(y));
+  }
+  for (std::size_t i = 0; i < pairs; ++i) {
+    texts.x.emplace_back(texts.owned[2 * i]);
+    texts.y.emplace_back(texts.owned[2 * i + 1]);
+  }
+  return texts;
+}
+
+std::vector<double> scores_with(std::size_t threads, const Texts& texts) {
+  StreamSpec spec;
+  spec.set("encoder", "hashing:dim=64");
+  spec.set("rank", "16");
+  const auto stream = Stream::open(spec, EncoderPath(), threads);
+  std::vector<double> scores(texts.x.size());
+  std::vector<PairProblem> problems;
+  for (std::size_t first = 0; first < texts.x.size();) {
+    const auto count = std::min(stream->room(), texts.x.size() - first);
+    stream->score_then_learn(
+        {std::span(texts.x).subspan(first, count), std::span(texts.y).subspan(first, count), {}},
+        scores.data() + first, problems);
+    CHECK(problems.empty());
+    first += count;
+  }
+  return scores;
+}
+
+TEST_CASE("A stream scores the same with any number of threads") {
+  const Texts texts = make_texts(2000);
+  const auto alone = scores_with(1, texts);
+  CHECK(alone.back() != 0);
+  CHECK(scores_with(4, texts) == alone);
+}
+
+TEST_CASE("Many threads encode with one encoder and rank with one stream") {
+  const Texts texts = make_texts(600);
+  StreamSpec spec;
+  spec.set("encoder", "hashing:dim=64");
+  const auto stream = Stream::open(spec, EncoderPath(), 2);
+  std::vector<PairProblem> problems;
+  stream->learn({texts.x, texts.y, {}}, problems);
+  stream->finish();
+  const auto rank = [&](std::size_t i) {
+    std::vector<double> scores(20);
+    std::vector<PairProblem> found;
+    stream->rank(texts.x[i], std::span(texts.y).first(20), scores.data(), found);
+    return scores;
+  };
+  std::vector<std::vector<double>> together(200);
+  for_each_in_parallel(together.size(), 4, [&](std::size_t i) { together[i] = rank(i); });
+  for (std::size_t i = 0; i < together.size(); ++i) CHECK(together[i] == rank(i));
+}
+
+TEST_CASE("What one thread throws reaches the caller when all have ended") {
+  std::atomic<int> done{0};
+  CHECK_THROWS_WITH(for_each_in_parallel(100, 4,
+                                         [&](std::size_t i) {
+                                           if (i == 7) throw std::runtime_error("seven");
+                                           ++done;
+                                         }),
+                    "seven");
+  CHECK(done < 100);
+}
+
+}  // namespace
+}  // namespace phsic::test
