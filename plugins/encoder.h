@@ -13,6 +13,7 @@
  * - Whoever allocated something frees it: the plugin its instances, the caller its buffers.
  * - The library stays loaded for as long as one of its instances is open.
  */
+/* NOLINTBEGIN(modernize-*,readability-identifier-naming): this is C. */
 #ifndef PHSIC_ENCODER_H
 #define PHSIC_ENCODER_H
 
@@ -108,3 +109,4 @@ struct phsic_encoder_plugin {
 #endif
 
 #endif
+/* NOLINTEND(modernize-*,readability-identifier-naming) */
