@@ -1,7 +1,7 @@
 // From text to score: how many pairs a second, and which stage takes how long.
 #include <fmt/format.h>
-#include <stdlib.h>
 
+#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <memory>

@@ -17,6 +17,7 @@
 #ifndef PHSIC_ENCODER_H
 #define PHSIC_ENCODER_H
 
+/* This is C. NOLINTBEGIN */
 #include <stddef.h>
 #include <stdint.h>
 
@@ -107,6 +108,7 @@ struct phsic_encoder_plugin {
 #ifdef __cplusplus
 }
 #endif
+/* NOLINTEND */
 
 #endif
 /* NOLINTEND(modernize-*,readability-identifier-naming) */
