@@ -13,7 +13,6 @@
  * - Whoever allocated something frees it: the plugin its instances, the caller its buffers.
  * - The library stays loaded for as long as one of its instances is open.
  */
-/* NOLINTBEGIN(modernize-*,readability-identifier-naming): this is C. */
 #ifndef PHSIC_ENCODER_H
 #define PHSIC_ENCODER_H
 
@@ -111,4 +110,3 @@ struct phsic_encoder_plugin {
 /* NOLINTEND */
 
 #endif
-/* NOLINTEND(modernize-*,readability-identifier-naming) */
