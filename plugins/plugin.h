@@ -85,13 +85,13 @@ template <class E>
 class Plugin {
  public:
   static phsic_encoder_plugin entry() {
-    static const std::string options = to_json(E::options());
+    static const std::string kOptions = to_json(E::options());
     return {PHSIC_ENCODER_ABI,
             sizeof(phsic_encoder_plugin),
             E::kNameplate.name,
             E::kNameplate.version,
             E::kNameplate.summary,
-            options.c_str(),
+            kOptions.c_str(),
             open,
             describe,
             encode,

@@ -119,6 +119,10 @@ Tokenizer& Tokenizer::operator=(Tokenizer&&) noexcept = default;
 void Tokenizer::split(std::string_view text, Tokens& tokens) const {
   tokens.clear();
   normalize(text, normalization_, tokens.normalized_);
+  // ICU counts in 32 bits, and normal forms can be longer than the text.
+  if (tokens.normalized_.size() >= INT32_MAX) {
+    throw std::length_error("a text is longer than 2 GiB");
+  }
   const std::string_view normal = tokens.normalized_;
   switch (cut_) {
     case Cut::kIcu:

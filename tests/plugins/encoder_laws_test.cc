@@ -1,87 +1,16 @@
 // What every encoder obeys, the shipped ones and the one that docs/encoders.md teaches to write.
 #include <algorithm>
-#include <array>
 #include <catch2/catch.hpp>
 #include <cmath>
-#include <functional>
 #include <nlohmann/json.hpp>
 #include <random>
-#include <thread>
 
-#include "tests/plugins/documented_encoder.h"
 #include "tests/plugins/loaded_encoder.h"
 #include "tests/plugins/model_files.h"
+#include "tests/plugins/specimens.h"
 
 namespace phsic::tests {
 namespace {
-
-struct Specimen {
-  std::string name;
-  std::string library;
-  std::string options;
-  std::vector<std::string> texts;  // that it can encode
-  bool takes_any_text = true;
-};
-
-// The models that specimens need, made once.
-const TestFolder& models() {
-  static const TestFolder kFolder;
-  static const bool kIsMade = [] {
-    auto vectors = random_vectors(50, 6);
-    vectors.words[0] = "the";
-    vectors.words[1] = "river";
-    kFolder.write("words.vec", vectors.as_text(true));
-    make_fasttext_model(kFolder / "model.bin");
-    make_fasttext_model(kFolder / "model.ftz", {.is_supervised = true, .is_quantised = true});
-    make_pieces_model(kFolder / "pieces.model");
-    build_documented_encoder(kFolder / "letters.so");
-    return true;
-  }();
-  static_cast<void>(kIsMade);
-  return kFolder;
-}
-
-std::vector<Specimen> specimens() {
-  const auto& folder = models();
-  const std::vector<std::string> prose = {
-      "The river carries boats.",
-      "word3 word4 word3",
-      "",
-      "\t \n",
-      "qqqq zzzz",
-      "naïve Straße 東京",
-      std::string("nul\0 inside the river", 21),
-      "the \xff\xfe broken \xc3 river",
-      "the",
-      "A longer text: the river, the boats and the evening, word7 word8 word9 and so on."};
-  const auto quoted = [](const std::string& path) { return nlohmann::json(path).dump(); };
-  return {
-      {"hashing", shipped("hashing"), R"({"dim": 256})", prose},
-      {"hashing pieces", shipped("hashing"),
-       R"({"dim": 64, "bigrams": true, "tokens": )" + quoted(folder / "pieces.model") + "}", prose},
-      {"wordvec", shipped("wordvec"), R"({"file": )" + quoted(folder / "words.vec") + "}", prose},
-      {"wordvec mean", shipped("wordvec"),
-       R"({"weight": "mean", "cache": "off", "tokens": "whitespace", "file": )" +
-           quoted(folder / "words.vec") + "}",
-       prose},
-      {"fasttext", shipped("fasttext"), R"({"file": )" + quoted(folder / "model.bin") + "}", prose},
-      {"fasttext quantised", shipped("fasttext"),
-       R"({"file": )" + quoted(folder / "model.ftz") + "}", prose},
-      {"vectors",
-       shipped("vectors"),
-       R"({"dim": 3})",
-       {"1 2 3", "[0.5, -1e3, 7]", "1;2;3", "  -0.1\t0.2\n0.3 "},
-       false},
-      {"the documented one", folder / "letters.so", "{}", prose},
-  };
-}
-
-const std::vector<Specimen>& all_specimens() {
-  static const auto kSpecimens = specimens();
-  return kSpecimens;
-}
-
-LoadedEncoder open(const Specimen& specimen) { return {specimen.library, specimen.options}; }
 
 bool is_finite(const Row& row) {
   return std::all_of(row.begin(), row.end(), [](float value) { return std::isfinite(value); });
@@ -96,18 +25,11 @@ void require_same(const std::vector<Row>& a, const std::vector<Row>& b) {
   }
 }
 
-void for_each_specimen(const std::function<void(const Specimen&)>& check) {
-  for (const auto& specimen : all_specimens()) {
-    INFO(specimen.name);
-    check(specimen);
-  }
-}
-
 }  // namespace
 
 TEST_CASE("An encoder describes itself") {
   for_each_specimen([](const Specimen& specimen) {
-    const auto encoder = open(specimen);
+    const auto encoder = specimen.open();
     const auto& plugin = encoder.plugin();
     CHECK(plugin.struct_size == sizeof(phsic_encoder_plugin));
     CHECK(std::string(plugin.name).size() > 2);
@@ -131,7 +53,7 @@ TEST_CASE("An encoder describes itself") {
 
 TEST_CASE("A text has the same vector in any batch and with any buffers") {
   for_each_specimen([](const Specimen& specimen) {
-    const auto encoder = open(specimen);
+    const auto encoder = specimen.open();
     std::vector<Row> alone;
     for (const auto& text : specimen.texts) alone.push_back(encoder.encode(text));
     for (const auto& row : alone) REQUIRE(is_finite(row));
@@ -148,35 +70,17 @@ TEST_CASE("A text has the same vector in any batch and with any buffers") {
 
 TEST_CASE("Two instances with the same options are the same") {
   for_each_specimen([](const Specimen& specimen) {
-    const auto one = open(specimen);
-    const auto other = open(specimen);
+    const auto one = specimen.open();
+    const auto other = specimen.open();
     CHECK(one.identity() == other.identity());
     require_same(one.encode(specimen.texts), other.encode(specimen.texts));
-  });
-}
-
-TEST_CASE("Many threads at once get what one gets") {
-  for_each_specimen([](const Specimen& specimen) {
-    const auto encoder = open(specimen);
-    if (encoder.facts().concurrent == 0) return;
-    const auto expected = encoder.encode(specimen.texts);
-    std::array<bool, 8> is_right{};
-    std::vector<std::thread> threads;
-    for (bool& right : is_right) {
-      threads.emplace_back([&] {
-        right = true;
-        for (int k = 0; k < 30; ++k) right = right && encoder.encode(specimen.texts) == expected;
-      });
-    }
-    for (auto& thread : threads) thread.join();
-    CHECK(std::all_of(is_right.begin(), is_right.end(), [](bool right) { return right; }));
   });
 }
 
 TEST_CASE("A text without anything known is a row of zeros") {
   for_each_specimen([](const Specimen& specimen) {
     if (!specimen.takes_any_text) return;
-    const auto encoder = open(specimen);
+    const auto encoder = specimen.open();
     for (const std::string text : {"", " ", "\n\t"}) {
       CHECK(encoder.encode(text) == Row(encoder.dimension()));
     }
@@ -186,7 +90,7 @@ TEST_CASE("A text without anything known is a row of zeros") {
 TEST_CASE("Any bytes are encoded or refused with a reason") {
   std::mt19937 random(11);
   for_each_specimen([&](const Specimen& specimen) {
-    const auto encoder = open(specimen);
+    const auto encoder = specimen.open();
     for (int trial = 0; trial < 300; ++trial) {
       std::string text(random() % 60, '\0');
       for (char& c : text) c = static_cast<char>(random());
@@ -212,7 +116,7 @@ TEST_CASE("Ten megabytes of text are encoded or refused") {
   std::string words;
   while (words.size() < kSize) words += "the river word7 naïve 3.5, ";
   for_each_specimen([&](const Specimen& specimen) {
-    const auto encoder = open(specimen);
+    const auto encoder = specimen.open();
     for (const auto& text : {word, words}) {
       const auto outcome = encoder.encode_once({text});
       if (outcome.status == PHSIC_OK) {
@@ -278,7 +182,7 @@ TEST_CASE("A shipped encoder names the option that has the wrong type or value")
 }
 
 TEST_CASE("Each option that matters is in the identity") {
-  const auto& folder = models();
+  const auto& folder = specimen_models();
   const auto file = [&](const char* name) { return (folder / name); };
   auto more = random_vectors(50, 6);
   more.vectors[0][0] += 1;
