@@ -2,6 +2,10 @@
 
 #include <fmt/format.h>
 
+#include "cli/bad_lines.h"
+#include "cli/pair_table.h"
+#include "cli/progress.h"
+#include "cli/table.h"
 #include "engine/parallel.h"
 
 namespace phsic {
@@ -18,48 +22,52 @@ TableOptions options_for(const TableArguments& arguments) {
   return options;
 }
 
-}  // namespace
-
-ChoicesReader::ChoicesReader(const std::string& path, const TableArguments& arguments,
-                             const Stream& stream, std::size_t threads, BadLines& bad_lines,
-                             Progress& progress)
-    : table_(path, options_for(arguments)),
-      stream_(stream),
-      threads_(threads),
-      bad_lines_(bad_lines),
-      progress_(progress) {}
-
-const std::vector<ScoredChoices>& ChoicesReader::next() {
-  choices_.resize(table_.read(rows_, kRows));
-  for_each_in_parallel(choices_.size(), threads_, [&](std::size_t i) { take_row(i, choices_[i]); });
-  for (const auto& choices : choices_) {
-    if (!choices.problem.empty()) {
-      bad_lines_.add(table_.lines().name(), choices.line, choices.problem);
-    }
-  }
-  rows_read_ += choices_.size();
-  progress_.update(rows_read_, table_.lines().bytes_read(), table_.lines().size());
-  return choices_;
-}
-
-void ChoicesReader::take_row(std::size_t i, ScoredChoices& choices) const {
-  choices.line = rows_.line_number(i);
-  choices.problem = rows_.problem(i);
+void score_row(const Stream& stream, const RowBatch& rows, std::size_t i, ScoredChoices& choices) {
+  choices.line = rows.line_number(i);
+  choices.problem = rows.problem(i);
   choices.candidates.clear();
   choices.scores.clear();
   if (!choices.problem.empty()) return;
-  choices.context = rows_.field(i, 0);
-  for (std::size_t c = 1; c < rows_.field_count(i); ++c) {
-    choices.candidates.push_back(rows_.field(i, c));
+  choices.context = rows.field(i, 0);
+  for (std::size_t c = 1; c < rows.field_count(i); ++c) {
+    choices.candidates.push_back(rows.field(i, c));
   }
   choices.scores.resize(choices.candidates.size());
   std::vector<PairProblem> problems;
-  stream_.rank(choices.context, choices.candidates, choices.scores.data(), problems);
+  stream.rank(choices.context, choices.candidates, choices.scores.data(), problems);
   if (problems.empty()) return;
   const auto& [row, message] = problems.front();
   choices.problem = row == Stream::kNoRow ? fmt::format("the context: {}", message)
                                           : fmt::format("candidate {}: {}", row + 1, message);
   choices.scores.clear();
+}
+
+}  // namespace
+
+StreamFacts score_choices(const std::string& learn, const std::string& input,
+                          const TableArguments& table, const ModelArguments& model,
+                          const std::function<void(const ScoredChoices&)>& take) {
+  const auto stream = model.open(table);
+  learn_table(*stream, learn, table);
+  Table lines(input, options_for(table));
+  Progress progress;
+  BadLines bad_lines(table.bad_lines, progress);
+  RowBatch rows;
+  std::vector<ScoredChoices> choices(kRows);
+  std::uint64_t done = 0;
+  while (const auto count = lines.read(rows, kRows)) {
+    for_each_in_parallel(count, model.thread_count(),
+                         [&](std::size_t i) { score_row(*stream, rows, i, choices[i]); });
+    for (std::size_t i = 0; i < count; ++i) {
+      const auto& line = choices[i];
+      if (!line.problem.empty()) bad_lines.add(lines.lines().name(), line.line, line.problem);
+      take(line);
+    }
+    done += count;
+    progress.update(done, lines.lines().bytes_read(), lines.lines().size());
+  }
+  bad_lines.summarize();
+  return stream->facts();
 }
 
 }  // namespace phsic

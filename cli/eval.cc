@@ -41,6 +41,65 @@ Json self_auc(const StreamFacts& facts) {
   return facts.accuracy ? number_or_null(facts.accuracy->auc) : Json();
 }
 
+// Scores in their order, each with a label.
+class LabelledScores {
+ public:
+  void add(std::string_view label, double score) {
+    const auto next = static_cast<std::uint32_t>(numbers_.size());
+    labels_.push_back(numbers_.try_emplace(std::string(label), next).first->second);
+    scores_.push_back(score);
+  }
+
+  // Throws unless there is a pair with the label `good`.
+  void print(const std::string& good, bool as_json, const StreamFacts& facts) const {
+    require(good);
+    const auto first = static_cast<std::size_t>(kWarmUp * static_cast<double>(scores_.size()));
+    std::vector<std::vector<double>> by_label(numbers_.size());
+    for (std::size_t i = first; i < scores_.size(); ++i) {
+      by_label[labels_[i]].push_back(scores_[i]);
+    }
+    const auto& sound = by_label[numbers_.at(good)];
+    std::vector<double> damaged;
+    Json auc;
+    auc["all"] = nullptr;  // comes first
+    for (const auto& [name, number] : numbers_) {
+      if (name == good) continue;
+      damaged.insert(damaged.end(), by_label[number].begin(), by_label[number].end());
+      auc[name] = area_under_curve(sound, by_label[number]);
+    }
+    auc["all"] = area_under_curve(sound, damaged);
+    const auto judged = scores_.size() - first;
+    if (as_json) {
+      Json out;
+      out["auc"] = auc;
+      out["self_auc"] = self_auc(facts);
+      out["pairs"] = judged;
+      fmt::print("{}\n", out.dump(-1, ' ', false, Json::error_handler_t::replace));
+      return;
+    }
+    fmt::print("{:<14} {}, {} of them {}\n", "pairs judged", judged, sound.size(), good);
+    for (const auto& [name, value] : auc.items()) {
+      fmt::print("{:<14} {:.4f}\n", fmt::format("AUC {}", name), value.get<double>());
+    }
+    print_self(facts);
+  }
+
+ private:
+  void require(const std::string& good) const {
+    if (numbers_.contains(good)) return;
+    std::vector<std::string> names;
+    for (const auto& [name, number] : numbers_) names.push_back(name);
+    throw Error(
+        fmt::format("--good: found no pair labelled \"{}\" among {} pairs, expected one of "
+                    "the labels {}",
+                    good, scores_.size(), fmt::join(names, ", ")));
+  }
+
+  std::map<std::string, std::uint32_t> numbers_;  // of labels
+  std::vector<std::uint32_t> labels_;
+  std::vector<double> scores_;
+};
+
 // The true candidate of each line stands first.
 class Ranking {
  public:
@@ -143,70 +202,22 @@ void DetectArguments::add_to(CLI::App& verb) {
 
 void run_eval_detect(const DetectArguments& arguments) {
   const auto stream = arguments.model.open(arguments.table);
-  Progress progress;
-  BadLines bad_lines(arguments.table.bad_lines, progress);
-  PairTable table(arguments.input, arguments.table, {arguments.label}, {}, bad_lines, progress);
+  PairTable table(arguments.input, arguments.table, {arguments.label});
   PairBatch batch;
   std::vector<PairProblem> problems;
   std::vector<double> scores;
-  std::vector<double> all_scores;
-  std::vector<std::uint32_t> all_labels;
-  std::map<std::string, std::uint32_t, std::less<>> numbers;  // of labels
+  LabelledScores labelled;
   while (table.read(batch, std::min(kBatchRows, stream->room()))) {
     scores.resize(batch.size());
     stream->score_then_learn(batch.pairs(), scores.data(), problems);
     table.report(batch, problems);
     for (std::size_t i = 0; i < batch.size(); ++i) {
       if (std::isnan(scores[i])) continue;
-      const auto label = batch.rows.field(batch.row_of[i], PairTable::kExtra);
-      const auto found =
-          numbers.try_emplace(std::string(label), static_cast<std::uint32_t>(numbers.size())).first;
-      all_scores.push_back(scores[i]);
-      all_labels.push_back(found->second);
+      labelled.add(batch.rows.field(batch.row_of[i], PairTable::kExtra), scores[i]);
     }
   }
-  bad_lines.summarize();
-  progress.erase();
-
-  std::vector<std::vector<double>> by_label(numbers.size());
-  const auto first = static_cast<std::size_t>(kWarmUp * static_cast<double>(all_scores.size()));
-  for (std::size_t i = first; i < all_scores.size(); ++i) {
-    by_label[all_labels[i]].push_back(all_scores[i]);
-  }
-  if (!numbers.contains(arguments.good)) {
-    std::vector<std::string> names;
-    for (const auto& [name, number] : numbers) names.push_back(name);
-    throw Error(
-        fmt::format("--good: found no pair labelled \"{}\" among {} pairs, expected one of "
-                    "the labels {}",
-                    arguments.good, all_scores.size(), fmt::join(names, ", ")));
-  }
-  const auto& good = by_label[numbers[arguments.good]];
-  Json auc = Json::object();
-  std::vector<double> damaged;
-  for (const auto& [name, number] : numbers) {
-    if (name == arguments.good) continue;
-    damaged.insert(damaged.end(), by_label[number].begin(), by_label[number].end());
-  }
-  auc["all"] = area_under_curve(good, damaged);
-  for (const auto& [name, number] : numbers) {
-    if (name != arguments.good) auc[name] = area_under_curve(good, by_label[number]);
-  }
-  const auto facts = stream->facts();
-  const auto judged = all_scores.size() - first;
-  if (arguments.json) {
-    Json out;
-    out["auc"] = auc;
-    out["self_auc"] = self_auc(facts);
-    out["pairs"] = judged;
-    fmt::print("{}\n", out.dump(-1, ' ', false, Json::error_handler_t::replace));
-    return;
-  }
-  fmt::print("{:<14} {}, {} of them {}\n", "pairs judged", judged, good.size(), arguments.good);
-  for (const auto& [name, value] : auc.items()) {
-    fmt::print("{:<14} {:.4f}\n", fmt::format("AUC {}", name), value.get<double>());
-  }
-  print_self(facts);
+  table.finish();
+  labelled.print(arguments.good, arguments.json, stream->facts());
 }
 
 void EvalRankArguments::add_to(CLI::App& verb) {
@@ -225,27 +236,17 @@ void EvalRankArguments::add_to(CLI::App& verb) {
 }
 
 void run_eval_rank(const EvalRankArguments& arguments) {
-  const auto stream = arguments.model.open(arguments.table);
-  learn_table(*stream, arguments.learn, arguments.table);
-  Progress progress;
-  BadLines bad_lines(arguments.table.bad_lines, progress);
-  ChoicesReader reader(arguments.input, arguments.table, *stream, arguments.model.thread_count(),
-                       bad_lines, progress);
   Ranking ranking;
-  while (true) {
-    const auto& lines = reader.next();
-    if (lines.empty()) break;
-    for (const auto& line : lines) {
-      if (line.scores.size() > 1) ranking.add(line.scores.data(), line.scores.size());
-    }
-  }
-  bad_lines.summarize();
-  progress.erase();
+  const auto facts = score_choices(arguments.learn, arguments.input, arguments.table,
+                                   arguments.model, [&](const ScoredChoices& line) {
+                                     if (line.scores.size() > 1)
+                                       ranking.add(line.scores.data(), line.scores.size());
+                                   });
   if (ranking.lines() == 0) {
     throw Error(fmt::format("{}: found no line with two candidates or more, expected one",
                             arguments.input));
   }
-  ranking.print(arguments.json, stream->facts());
+  ranking.print(arguments.json, facts);
 }
 
 void EvalNextArguments::add_to(CLI::App& verb) {
@@ -263,9 +264,7 @@ void EvalNextArguments::add_to(CLI::App& verb) {
 
 void run_eval_next(const EvalNextArguments& arguments) {
   const auto stream = arguments.model.open(arguments.table);
-  Progress progress;
-  BadLines bad_lines(arguments.table.bad_lines, progress);
-  PairTable table(arguments.input, arguments.table, {}, {}, bad_lines, progress);
+  PairTable table(arguments.input, arguments.table);
   PairBatch batch;
   std::vector<PairProblem> problems;
   EarlierTexts earlier;
@@ -285,8 +284,7 @@ void run_eval_next(const EvalNextArguments& arguments) {
     stream->learn_and_refresh(batch.pairs(), problems);
     table.report(batch, problems);
   }
-  bad_lines.summarize();
-  progress.erase();
+  table.finish();
   constexpr std::size_t kScores = 1 + kOthers;
   const auto pairs = all_scores.size() / kScores;
   const auto first = static_cast<std::size_t>(kWarmUp * static_cast<double>(pairs));

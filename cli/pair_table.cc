@@ -47,11 +47,9 @@ TableOptions PairTable::options_for(const TableArguments& arguments,
 }
 
 PairTable::PairTable(const std::string& path, const TableArguments& arguments,
-                     const std::vector<std::string>& extra, const std::vector<std::string>& added,
-                     BadLines& bad_lines, Progress& progress)
+                     const std::vector<std::string>& extra, const std::vector<std::string>& added)
     : table_(path, options_for(arguments, extra, added)),
-      bad_lines_(bad_lines),
-      progress_(progress),
+      bad_lines_(arguments.bad_lines, progress_),
       has_times_(!arguments.time.empty()) {}
 
 bool PairTable::read(PairBatch& batch, std::size_t most, bool live) {
@@ -97,17 +95,20 @@ void PairTable::report(const PairBatch& batch, const std::vector<PairProblem>& p
   }
 }
 
+void PairTable::finish() {
+  bad_lines_.summarize();
+  progress_.erase();
+}
+
 void learn_table(Stream& stream, const std::string& path, const TableArguments& arguments) {
-  Progress progress;
-  BadLines bad_lines(arguments.bad_lines, progress);
-  PairTable table(path, arguments, {}, {}, bad_lines, progress);
+  PairTable table(path, arguments);
   PairBatch batch;
   std::vector<PairProblem> problems;
   while (table.read(batch, kBatchRows)) {
     stream.learn(batch.pairs(), problems);
     table.report(batch, problems);
   }
-  bad_lines.summarize();
+  table.finish();
   if (stream.facts().pairs == 0) {
     throw Error(fmt::format("{}: found no pair to learn from, expected at least one",
                             table.table().lines().name()));

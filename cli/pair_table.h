@@ -30,17 +30,17 @@ struct PairBatch {
 class PairTable {
  public:
   // `extra` are further columns of text, fields kExtra and up of each row. `added` are the names of
-  // what will be written behind each row. Bad lines go to `bad_lines`, which, like the progress,
-  // must outlive this.
+  // what will be written behind each row.
   PairTable(const std::string& path, const TableArguments& arguments,
-            const std::vector<std::string>& extra, const std::vector<std::string>& added,
-            BadLines& bad_lines, Progress& progress);
+            const std::vector<std::string>& extra = {}, const std::vector<std::string>& added = {});
 
   // Up to `most` further rows, and none at the end: false. `live` does not wait for more than one.
   bool read(PairBatch& batch, std::size_t most, bool live = false);
 
   // Reports pairs of the batch that the stream could not use.
   void report(const PairBatch& batch, const std::vector<PairProblem>& problems);
+  // Says how many bad lines there were, and shows no progress any more.
+  void finish();
 
   [[nodiscard]] const Table& table() const { return table_; }
 
@@ -53,8 +53,8 @@ class PairTable {
   [[nodiscard]] std::string take_row(PairBatch& batch, std::size_t i) const;
 
   Table table_;
-  BadLines& bad_lines_;
-  Progress& progress_;
+  Progress progress_;
+  BadLines bad_lines_;
   bool has_times_;
   std::uint64_t rows_read_ = 0;
 };

@@ -4,12 +4,12 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <cerrno>
 #include <cstdio>
 #include <nlohmann/json.hpp>
 #include <numeric>
 
 #include "cli/choices.h"
-#include "cli/pair_table.h"
 #include "cli/table_writer.h"
 
 namespace phsic {
@@ -61,22 +61,12 @@ void RankArguments::add_to(CLI::App& verb) {
 }
 
 void run_rank(const RankArguments& arguments) {
-  const auto stream = arguments.model.open(arguments.table);
-  learn_table(*stream, arguments.learn, arguments.table);
-  Progress progress;
-  BadLines bad_lines(arguments.table.bad_lines, progress);
-  ChoicesReader reader(arguments.input, arguments.table, *stream, arguments.model.thread_count(),
-                       bad_lines, progress);
-  while (true) {
-    const auto& lines = reader.next();
-    if (lines.empty()) break;
-    for (const auto& line : lines) {
-      if (!line.problem.empty() && bad_lines.policy() == BadLinePolicy::kDrop) continue;
-      fmt::print("{}\n", to_json(line));
-    }
-  }
+  score_choices(arguments.learn, arguments.input, arguments.table, arguments.model,
+                [&](const ScoredChoices& line) {
+                  const bool drops = arguments.table.bad_lines == BadLinePolicy::kDrop;
+                  if (line.problem.empty() || !drops) fmt::print("{}\n", to_json(line));
+                });
   if (std::fflush(stdout) != 0) throw WriteError("standard output cannot be written", errno);
-  bad_lines.summarize();
 }
 
 }  // namespace phsic

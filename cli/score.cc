@@ -21,10 +21,9 @@ class ScoreRun {
   ScoreRun(const ScoreArguments& arguments, Stream& stream)
       : arguments_(arguments),
         stream_(stream),
-        bad_lines_(arguments.table.bad_lines, progress_),
         names_(names_of(arguments)),
         table_(arguments.input, arguments.table, {},
-               arguments.score_only ? std::vector<std::string>() : names_, bad_lines_, progress_),
+               arguments.score_only ? std::vector<std::string>() : names_),
         writer_(arguments.output, {table_.table().format(), names_, arguments.score_only}) {}
 
   // Each pair is learned after it was scored, if `learn`.
@@ -43,7 +42,7 @@ class ScoreRun {
       if (arguments_.flush) writer_.flush();
     }
     writer_.finish();
-    bad_lines_.summarize();
+    table_.finish();
   }
 
  private:
@@ -59,7 +58,7 @@ class ScoreRun {
     for (std::size_t row = 0; row < batch_.rows.size(); ++row) {
       const bool is_pair = pair < batch_.size() && batch_.row_of[pair] == row;
       const double score = is_pair ? scores_[pair++] : kNone;
-      if (std::isnan(score) && bad_lines_.policy() == BadLinePolicy::kDrop) continue;
+      if (std::isnan(score) && arguments_.table.bad_lines == BadLinePolicy::kDrop) continue;
       values_.assign(1, score);
       for (const auto& name : arguments_.with) {
         const auto& calibration = stream_.calibration();
@@ -73,8 +72,6 @@ class ScoreRun {
 
   const ScoreArguments& arguments_;
   Stream& stream_;
-  Progress progress_;
-  BadLines bad_lines_;
   std::vector<std::string> names_;
   PairTable table_;
   TableWriter writer_;
