@@ -11,7 +11,7 @@
 #include "cli/table.h"
 #include "engine/stream.h"
 
-namespace CLI {
+namespace CLI {  // NOLINT(readability-identifier-naming): it is theirs
 class App;
 }
 

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-namespace CLI {
+namespace CLI {  // NOLINT(readability-identifier-naming): it is theirs
 class App;
 }
 

@@ -155,6 +155,10 @@ void write_all(SeedWriter& seeds) {
         "spectrum:n=3", "sum(gaussian:sigma=1,product(linear,polynomial:degree=2))"}) {
     seeds.write("kernel_fuzz", notation);
   }
+  for (const char* option : {"hashing:dim=2048,words=false", "wordvec:file=\"a,b\"", "0.3", "7d",
+                             "gaussian-pmi", "2004-12-25T03:32:00.5+01:00", "true", "4096"}) {
+    seeds.write("option_fuzz", option);
+  }
   for (const char* text : {"\x02", "\x02plain", "\x04na\xc3\xafve", "\x01\xe4\xbd\xa0\xe5\xa5\xbd",
                            "\x03\xf0\x9f\x98\x80", "\x03\xed\xa0\x80", "\x03\xc0\xaf"}) {
     seeds.write("text_fuzz", text);
