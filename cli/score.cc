@@ -32,6 +32,8 @@ class ScoreRun {
     while (table_.read(batch_, learn ? std::min(kBatchRows, stream_.room()) : kBatchRows,
                        arguments_.flush)) {
       scores_.resize(batch_.size());
+      // Learning may bring a new model, of which these scores know nothing.
+      if (!arguments_.with.empty()) calibration_ = stream_.calibration();
       if (learn) {
         stream_.score_then_learn(batch_.pairs(), scores_.data(), problems_);
       } else {
@@ -61,9 +63,8 @@ class ScoreRun {
       if (std::isnan(score) && arguments_.table.bad_lines == BadLinePolicy::kDrop) continue;
       values_.assign(1, score);
       for (const auto& name : arguments_.with) {
-        const auto& calibration = stream_.calibration();
         values_.emplace_back(
-            (name == "percentile" ? calibration.percentile(score) : calibration.p_value(score))
+            (name == "percentile" ? calibration_.percentile(score) : calibration_.p_value(score))
                 .value_or(kNone));
       }
       writer_.row(batch_.rows, row, values_);
@@ -78,6 +79,7 @@ class ScoreRun {
   PairBatch batch_;
   std::vector<double> scores_;
   std::vector<PairProblem> problems_;
+  Calibration calibration_;  // of the model that gave the scores
   std::vector<Value> values_;
 };
 

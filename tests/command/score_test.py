@@ -184,6 +184,13 @@ class Output(Case):
             self.assertGreaterEqual(p_low, p_high)
         self.assertLess(rows[-1][2], 0.05)
 
+    def test_percentiles_are_of_the_model_that_gave_the_score(self):
+        out = run("score", *SMALL, "--with", "percentile,p-value",
+                  stdin=tsv(row[1:] for row in bitext(600, 1)))
+        values = [line.split("\t")[2:] for line in out.splitlines()]
+        self.assertEqual(values[255], ["0", "nan", "nan"])
+        self.assertNotIn("nan", values[-1])
+
     def test_compressed_input_is_known_by_its_content(self):
         table = tsv(row[1:] for row in bitext(300, 2)).encode()
         plain = run("score", *SMALL, stdin=table)
