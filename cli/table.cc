@@ -121,14 +121,39 @@ void Table::place_columns(std::string_view first_line) {
     looked_at_ = kNowhere;
     return;
   }
+  const auto open = options_.header ? open_places(first) : std::map<std::string, std::size_t>();
   for (const Column& column : options_.columns) {
-    const std::size_t place =
-        options_.header ? find_in_header(column, first) : find_by_number(column, first.size());
+    const std::size_t place = !options_.header        ? find_by_number(column, first.size())
+                              : column.member.empty() ? find_in_header(column, first)
+                                                      : open.at(column.member);
     places_.push_back(place);
     if (place == kNowhere) continue;
     looked_at_ = std::max(looked_at_, place + 1);
     if (column.required) needed_ = std::max(needed_, place + 1);
   }
+}
+
+// Which columns of a header those are, by member, that the user left open: the first ones that are
+// no other's.
+std::map<std::string, std::size_t> Table::open_places(
+    const std::vector<std::string_view>& names) const {
+  std::vector<bool> taken(names.size());
+  for (const Column& column : options_.columns) {
+    if (!column.member.empty()) continue;
+    const std::size_t place = find_in_header(column, names);
+    if (place != kNowhere) taken[place] = true;
+  }
+  std::map<std::string, std::size_t> places;
+  for (const Column& column : options_.columns) {
+    if (column.member.empty() || places.contains(column.member)) continue;
+    const auto free = std::find(taken.begin(), taken.end(), false);
+    if (free == taken.end()) {
+      fail(fmt::format("no column is left for {}, found {}", column.member, quote(names)));
+    }
+    *free = true;
+    places[column.member] = static_cast<std::size_t>(free - taken.begin());
+  }
+  return places;
 }
 
 std::size_t Table::find_by_number(const Column& column, std::size_t count) const {

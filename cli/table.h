@@ -9,6 +9,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <exception>
+#include <map>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -80,6 +81,8 @@ class Table {
   void look_at_first_lines();
   void take_header(std::string_view body);
   void place_columns(std::string_view first_line);
+  [[nodiscard]] std::map<std::string, std::size_t> open_places(
+      const std::vector<std::string_view>& names) const;
   [[nodiscard]] std::size_t find_by_number(const Column& column, std::size_t count) const;
   [[nodiscard]] std::size_t find_in_header(const Column& column,
                                            const std::vector<std::string_view>& names) const;

@@ -130,6 +130,13 @@ class Detection(Case):
         two = json.loads(run("eval", "detect", "--label", "1", *SMALL, "--json", stdin=tsv(flipped)))
         self.assertAlmostEqual(one["auc"]["all"] + two["auc"]["all"], 1)
 
+    def test_a_label_is_never_taken_for_x_or_y(self):
+        rows = bitext(900, 3, 0.3)
+        by_number = run("eval", "detect", "--label", "1", *SMALL, "--json", stdin=tsv(rows))
+        named = tsv([("kind", "1", "0"), *rows])
+        self.assertEqual(by_number, run("eval", "detect", "--header", "--label", "kind", *SMALL,
+                                        "--json", stdin=named))
+
     def test_a_good_label_that_is_not_there_is_refused(self):
         told = complaint("eval", "detect", "--label", "1", *SMALL, "--good", "fine",
                          stdin=tsv(bitext(50, 4, 0.5)))
