@@ -85,7 +85,7 @@ Encoder::Encoder(const EncoderSpec& spec, const EncoderPath& path)
 
 // Tries two texts in buffers of the size that was promised, with a margin behind it.
 void Encoder::require_honest() const {
-  constexpr std::size_t kMargin = 64;
+  constexpr std::size_t kMargin = 2 * std::size_t{PHSIC_MAX_DIMENSION};
   constexpr float kUnwritten = -7.25e30F;  // no sensible encoder gives this
   const std::array<phsic_text, 2> texts = {{{"", 0}, {"a b", 3}}};
   const auto dim = static_cast<std::size_t>(shape_.dim);
