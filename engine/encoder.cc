@@ -188,9 +188,9 @@ void Encoder::encode_sparse(Encoded& out) const {
   std::size_t used = 0;
   out.start_.resize(out.rows_ + 1);
   const auto make_room = [&](std::size_t entries) {
-    if (out.values_.size() >= entries) return;
-    out.values_.resize(entries);
-    out.indices_.resize(entries);
+    // Dense rows may have been here before, which have values only.
+    if (out.values_.size() < entries) out.values_.resize(entries);
+    if (out.indices_.size() < out.values_.size()) out.indices_.resize(out.values_.size());
   };
   make_room(dim + out.rows_ * std::min(kRoomPerRow, dim));
   for (std::size_t first = 0; first < out.rows_;) {
