@@ -47,6 +47,7 @@ void score_row(const Stream& stream, const RowBatch& rows, std::size_t i, Scored
 StreamFacts score_choices(const std::string& learn, const std::string& input,
                           const TableArguments& table, const ModelArguments& model,
                           const std::function<void(const ScoredChoices&)>& take) {
+  require_two_inputs(learn, input);
   const auto stream = model.open(table);
   learn_table(*stream, learn, table);
   Table lines(input, options_for(table));

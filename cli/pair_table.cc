@@ -100,6 +100,13 @@ void PairTable::finish() {
   progress_.erase();
 }
 
+void require_two_inputs(const std::string& learn, const std::string& input) {
+  if (learn == "-" && input == "-") {
+    throw Error(
+        "--learn: found standard input, which INPUT is too, expected a file for one of them");
+  }
+}
+
 void learn_table(Stream& stream, const std::string& path, const TableArguments& arguments) {
   PairTable table(path, arguments);
   PairBatch batch;

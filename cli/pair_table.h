@@ -62,6 +62,9 @@ class PairTable {
 // Rows to read at once: enough for every thread, few enough to keep at hand.
 inline constexpr std::size_t kBatchRows = 4096;
 
+// Throws an Error if both are standard input, which gives its lines only once.
+void require_two_inputs(const std::string& learn, const std::string& input);
+
 // Learns a whole table. Throws an Error if there was no pair in it.
 void learn_table(Stream& stream, const std::string& path, const TableArguments& arguments);
 

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <filesystem>
 #include <limits>
+#include <utility>
 
 #include "cli/pair_table.h"
 #include "cli/table_writer.h"
@@ -117,16 +118,23 @@ void ScoreArguments::add_to(CLI::App& verb) {
 }
 
 void run_score(const ScoreArguments& arguments) {
-  std::error_code ignored;
-  if (arguments.output != "-" &&
-      std::filesystem::equivalent(arguments.input, arguments.output, ignored)) {
-    throw Error(fmt::format("--output: found {}, the same file as INPUT, expected another",
-                            arguments.output));
+  for (const auto& [what, file] :
+       {std::pair("INPUT", arguments.input), std::pair("--learn", arguments.learn)}) {
+    std::error_code ignored;
+    if (arguments.output != "-" && std::filesystem::equivalent(file, arguments.output, ignored)) {
+      throw Error(fmt::format("--output: found {}, the same file as {}, expected another",
+                              arguments.output, what));
+    }
   }
+  require_two_inputs(arguments.learn, arguments.input);
   const auto stream = arguments.model.open(arguments.table);
   if (arguments.two_pass) {
-    if (arguments.input == "-") {
-      throw Error("--two-pass: found standard input, expected a file that can be read twice");
+    std::error_code ignored;
+    const bool is_pipe = std::filesystem::exists(arguments.input, ignored) &&
+                         !std::filesystem::is_regular_file(arguments.input, ignored);
+    if (arguments.input == "-" || is_pipe) {
+      throw Error(fmt::format("--two-pass: found {}, expected a file that can be read twice",
+                              arguments.input == "-" ? "standard input" : arguments.input));
     }
     learn_table(*stream, arguments.input, arguments.table);
   } else if (!arguments.learn.empty()) {

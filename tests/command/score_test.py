@@ -204,7 +204,14 @@ class Output(Case):
         run("score", table, "-o", self.folder / "out.tsv")
         self.assertEqual((self.folder / "out.tsv").read_text(), run("score", table))
         self.assertIn("same file", complaint("score", table, "-o", table))
+        self.assertIn("same file", complaint("score", "--learn", table, "-o", table))
         self.assertEqual(table.read_text(), "a\tb\n")
+
+    def test_what_can_be_read_once_is_not_read_twice(self):
+        self.assertIn("read twice", complaint("score", "--two-pass", stdin="a\tb\n"))
+        self.assertIn("read twice", complaint("score", "--two-pass", "/dev/stdin", stdin="a\tb\n"))
+        self.assertIn("--learn", complaint("score", "--learn", "-", stdin="a\tb\n"))
+        self.assertIn("--learn", complaint("rank", "--learn", "-", stdin="a\tb\n"))
 
     def test_a_live_pipe_gets_each_score_at_once(self):
         with subprocess.Popen([PHSIC, "score", "--flush"], stdin=subprocess.PIPE,
