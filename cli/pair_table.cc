@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <cmath>
+
 #include "cli/text.h"
 #include "cli/timestamp.h"
 #include "core/error.h"
@@ -76,7 +78,7 @@ std::string PairTable::take_row(PairBatch& batch, std::size_t i) const {
   if (!rows.problem(i).empty()) return std::string(rows.problem(i));
   if (has_times_) {
     const auto time = parse_timestamp(rows.field(i, kTime));
-    if (!time) {
+    if (!time || std::abs(*time) > kMaxTime) {
       return fmt::format("the time is {}, expected seconds or such as 2004-12-25T03:32:00Z",
                          quote(rows.field(i, kTime)));
     }
