@@ -11,6 +11,19 @@
 #include "engine/stream_yaml.h"
 
 namespace phsic {
+namespace {
+
+// An option that is one of some words. CLI11's own transformer would print the values in messages.
+template <class Choice>
+CLI::Option* add_choice(CLI::App& verb, const std::string& name, Choice& chosen,
+                        const std::map<std::string, Choice>& words, const std::string& about) {
+  return verb
+      .add_option_function<std::string>(
+          name, [&chosen, words](const std::string& word) { chosen = words.at(word); }, about)
+      ->check(CLI::IsMember(words));
+}
+
+}  // namespace
 
 void TableArguments::add_to(CLI::App& verb) {
   const std::string group = "Table";
@@ -27,21 +40,19 @@ void TableArguments::add_to(CLI::App& verb) {
                   "and windows in seconds")
       ->type_name("COL")
       ->group(group);
-  verb.add_option("--format", format, "tsv, jsonl, or auto by the first line (default)")
-      ->transform(CLI::CheckedTransformer(
-          std::map<std::string, TableFormat>{{"auto", TableFormat::kAuto},
-                                             {"tsv", TableFormat::kTsv},
-                                             {"jsonl", TableFormat::kJsonl}}))
+  add_choice(
+      verb, "--format", format,
+      {{"auto", TableFormat::kAuto}, {"tsv", TableFormat::kTsv}, {"jsonl", TableFormat::kJsonl}},
+      "tsv, jsonl, or auto by the first line (default)")
       ->type_name("FORMAT")
       ->group(group);
   verb.add_flag("--header", header, "the first line of a TSV names its columns")->group(group);
-  verb.add_option("--bad-lines", bad_lines,
-                  "what to do with a line that cannot be read: skip (default; it stays in the "
-                  "output with nan), drop (it is left out), fail")
-      ->transform(CLI::CheckedTransformer(
-          std::map<std::string, BadLinePolicy>{{"skip", BadLinePolicy::kSkip},
-                                               {"drop", BadLinePolicy::kDrop},
-                                               {"fail", BadLinePolicy::kFail}}))
+  add_choice(verb, "--bad-lines", bad_lines,
+             {{"skip", BadLinePolicy::kSkip},
+              {"drop", BadLinePolicy::kDrop},
+              {"fail", BadLinePolicy::kFail}},
+             "what to do with a line that cannot be read: skip (default; it stays in the "
+             "output with nan), drop (it is left out), fail")
       ->type_name("WHAT")
       ->group(group);
 }
