@@ -2,7 +2,6 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
-#include <csignal>
 #include <cstdio>
 #include <exception>
 
@@ -10,6 +9,7 @@
 #include "cli/eval.h"
 #include "cli/rank.h"
 #include "cli/score.h"
+#include "core/error.h"
 
 namespace {
 
@@ -56,6 +56,7 @@ int run(int argc, char** argv) {
   } catch (const CLI::ParseError& problem) {
     return app.exit(problem) == 0 ? kDone : kUsage;
   }
+  if (std::fflush(stdout) != 0) throw phsic::Error("standard output cannot be written");
   return kDone;
 }
 

@@ -4,13 +4,10 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
-#include <cerrno>
-#include <cstdio>
 #include <nlohmann/json.hpp>
 #include <numeric>
 
 #include "cli/choices.h"
-#include "cli/table_writer.h"
 
 namespace phsic {
 namespace {
@@ -66,7 +63,6 @@ void run_rank(const RankArguments& arguments) {
                   const bool drops = arguments.table.bad_lines == BadLinePolicy::kDrop;
                   if (line.problem.empty() || !drops) fmt::print("{}\n", to_json(line));
                 });
-  if (std::fflush(stdout) != 0) throw WriteError("standard output cannot be written", errno);
 }
 
 }  // namespace phsic
