@@ -30,7 +30,7 @@ struct TableArguments {
 
 struct ModelArguments {
   std::string config;                                       // a YAML file
-  std::vector<std::pair<std::string, std::string>> chosen;  // options, in the order given
+  std::vector<std::pair<std::string, std::string>> chosen;  // options with their values
   std::vector<std::string> encoder_path;
   std::size_t threads = 0;  // 0: as many as there are processors
 

@@ -59,6 +59,7 @@ StreamFacts score_choices(const std::string& learn, const std::string& input,
   while (const auto count = lines.read(rows, kRows)) {
     for_each_in_parallel(count, model.thread_count(),
                          [&](std::size_t i) { score_row(*stream, rows, i, choices[i]); });
+    progress.erase();  // before anything is written
     for (std::size_t i = 0; i < count; ++i) {
       const auto& line = choices[i];
       if (!line.problem.empty()) bad_lines.add(lines.lines().name(), line.line, line.problem);

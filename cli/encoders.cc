@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <cstdio>
 #include <nlohmann/json.hpp>
 
@@ -22,8 +23,16 @@ Json describe(const EncoderLibrary& library) {
   out["summary"] = library.plugin().summary;
   out["file"] = library.file().string();
   out["options"] = Json::parse(library.plugin().options, nullptr, /*allow_exceptions=*/false);
-  if (!out["options"].is_array()) {
-    library.refuse("describes its options by what is no JSON array");
+  const auto is_option = [](const Json& option) {
+    return option.is_object() && option.contains("default") &&
+           option.value("name", Json()).is_string() && option.value("about", Json()).is_string();
+  };
+  const auto& options = out["options"];
+  if (!options.is_array() || !std::all_of(options.begin(), options.end(), is_option)) {
+    library.refuse(
+        fmt::format("says that its options are {}, expected a JSON array of name, "
+                    "default and about",
+                    library.plugin().options));
   }
   return out;
 }
@@ -34,8 +43,8 @@ void print(const Json& encoder) {
              encoder["file"].get<std::string>());
   for (const auto& option : encoder["options"]) {
     const auto choice =
-        fmt::format("{}={}", option.value("name", "?"), option.value("default", Json()).dump());
-    fmt::print("    {:<24} {}\n", choice, option.value("about", ""));
+        fmt::format("{}={}", option["name"].get<std::string>(), option["default"].dump());
+    fmt::print("    {:<24} {}\n", choice, option["about"].get<std::string>());
   }
 }
 

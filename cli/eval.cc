@@ -41,6 +41,12 @@ Json self_auc(const StreamFacts& facts) {
   return facts.accuracy ? number_or_null(facts.accuracy->auc) : Json();
 }
 
+// Null where there is nothing to compare.
+Json auc_of(const std::vector<double>& positives, const std::vector<double>& negatives) {
+  if (positives.empty() || negatives.empty()) return {};
+  return area_under_curve(positives, negatives);
+}
+
 // Scores in their order, each with a label.
 class LabelledScores {
  public:
@@ -65,9 +71,9 @@ class LabelledScores {
     for (const auto& [name, number] : numbers_) {
       if (name == good) continue;
       damaged.insert(damaged.end(), by_label[number].begin(), by_label[number].end());
-      auc[name] = area_under_curve(sound, by_label[number]);
+      auc[name == "all" ? "label all" : name] = auc_of(sound, by_label[number]);
     }
-    auc["all"] = area_under_curve(sound, damaged);
+    auc["all"] = auc_of(sound, damaged);
     const auto judged = scores_.size() - first;
     if (as_json) {
       Json out;
@@ -79,7 +85,8 @@ class LabelledScores {
     }
     fmt::print("{:<14} {}, {} of them {}\n", "pairs judged", judged, sound.size(), good);
     for (const auto& [name, value] : auc.items()) {
-      fmt::print("{:<14} {:.4f}\n", fmt::format("AUC {}", name), value.get<double>());
+      fmt::print("{:<14} {}\n", fmt::format("AUC {}", name),
+                 value.is_null() ? "none to compare" : fmt::format("{:.4f}", value.get<double>()));
     }
     print_self(facts);
   }
@@ -87,6 +94,7 @@ class LabelledScores {
  private:
   void require(const std::string& good) const {
     if (numbers_.contains(good)) return;
+    if (numbers_.empty()) throw Error("found no pair, expected labelled ones");
     std::vector<std::string> names;
     for (const auto& [name, number] : numbers_) names.push_back(name);
     throw Error(
@@ -288,7 +296,10 @@ void run_eval_next(const EvalNextArguments& arguments) {
   constexpr std::size_t kScores = 1 + kOthers;
   const auto pairs = all_scores.size() / kScores;
   const auto first = static_cast<std::size_t>(kWarmUp * static_cast<double>(pairs));
-  if (pairs == first) throw Error(fmt::format("{}: found too few pairs", arguments.input));
+  if (pairs == first) {
+    throw Error(fmt::format("{}: found {} pairs to tell from earlier ones, expected one or more",
+                            arguments.input, pairs));
+  }
   Ranking ranking;
   for (std::size_t i = first; i < pairs; ++i) {
     ranking.add(all_scores.data() + i * kScores, kScores);

@@ -55,6 +55,7 @@ PairTable::PairTable(const std::string& path, const TableArguments& arguments,
       has_times_(!arguments.time.empty()) {}
 
 bool PairTable::read(PairBatch& batch, std::size_t most, bool live) {
+  if (fatal_) throw BadLineError(*fatal_);
   const auto count =
       table_.read(batch.rows, most, live ? Table::Wait::kForOne : Table::Wait::kForAll);
   batch.row_of.clear();
@@ -63,12 +64,20 @@ bool PairTable::read(PairBatch& batch, std::size_t most, bool live) {
   batch.times.clear();
   for (std::size_t i = 0; i < count; ++i) {
     const auto problem = take_row(batch, i);
-    if (!problem.empty()) {
+    if (problem.empty()) continue;
+    try {
       bad_lines_.add(table_.lines().name(), batch.rows.line_number(i), problem);
+    } catch (const BadLineError& error) {
+      if (i == 0) throw;
+      fatal_ = error;
+      while (batch.rows.size() > i) batch.rows.drop_last_row();
+      break;
     }
   }
   rows_read_ += count;
-  progress_.update(rows_read_, table_.lines().bytes_read(), table_.lines().size());
+  if (shows_progress_) {
+    progress_.update(rows_read_, table_.lines().bytes_read(), table_.lines().size());
+  }
   return count > 0;
 }
 
@@ -119,8 +128,10 @@ void learn_table(Stream& stream, const std::string& path, const TableArguments& 
   }
   table.finish();
   if (stream.facts().pairs == 0) {
-    throw Error(fmt::format("{}: found no pair to learn from, expected at least one",
-                            table.table().lines().name()));
+    throw Error(
+        fmt::format("{}: found no pair to learn from, expected at least one; a text with "
+                    "itself is only learned with --learn-identical true",
+                    table.table().lines().name()));
   }
   stream.finish();
 }

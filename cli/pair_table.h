@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -35,12 +36,15 @@ class PairTable {
             const std::vector<std::string>& extra = {}, const std::vector<std::string>& added = {});
 
   // Up to `most` further rows, and none at the end: false. `live` does not wait for more than one.
+  // Where a bad line is fatal, the rows before it come first.
   bool read(PairBatch& batch, std::size_t most, bool live = false);
 
   // Reports pairs of the batch that the stream could not use.
   void report(const PairBatch& batch, const std::vector<PairProblem>& problems);
   // Says how many bad lines there were, and shows no progress any more.
   void finish();
+  // For those who write to the terminal themselves.
+  void hide_progress() { shows_progress_ = false; }
 
   [[nodiscard]] const Table& table() const { return table_; }
 
@@ -56,6 +60,8 @@ class PairTable {
   Progress progress_;
   BadLines bad_lines_;
   bool has_times_;
+  bool shows_progress_ = true;
+  std::optional<BadLineError> fatal_;  // thrown by the next read()
   std::uint64_t rows_read_ = 0;
 };
 

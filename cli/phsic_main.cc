@@ -2,8 +2,10 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <cstdio>
 #include <exception>
+#include <string_view>
 
 #include "cli/encoders.h"
 #include "cli/eval.h"
@@ -51,6 +53,14 @@ int run(int argc, char** argv) {
            phsic::run_eval_next);
   add_verb(app, "encoders", "List the encoders that are installed", encoders, phsic::run_encoders);
 
+  const std::string_view first = argc > 1 ? argv[1] : "-";
+  const auto verbs = app.get_subcommands([](const CLI::App*) { return true; });
+  const auto is_named = [&](const CLI::App* verb) { return verb->get_name() == first; };
+  if (!first.starts_with('-') && std::none_of(verbs.begin(), verbs.end(), is_named)) {
+    fmt::print(stderr, "phsic: there is no verb {}, expected score, rank, eval or encoders\n",
+               first);
+    return kUsage;
+  }
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& problem) {

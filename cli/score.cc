@@ -1,8 +1,10 @@
 #include "cli/score.h"
 
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <cmath>
 #include <filesystem>
 #include <limits>
@@ -25,7 +27,9 @@ class ScoreRun {
         names_(names_of(arguments)),
         table_(arguments.input, arguments.table, {},
                arguments.score_only ? std::vector<std::string>() : names_),
-        writer_(arguments.output, {table_.table().format(), names_, arguments.score_only}) {}
+        writer_(arguments.output, {table_.table().format(), names_, arguments.score_only}) {
+    if (arguments.output == "-" && isatty(STDOUT_FILENO) != 0) table_.hide_progress();
+  }
 
   // Each pair is learned after it was scored, if `learn`.
   void run(bool learn) {
@@ -40,8 +44,8 @@ class ScoreRun {
       } else {
         stream_.score(batch_.pairs(), scores_.data(), problems_);
       }
-      table_.report(batch_, problems_);
       write();
+      table_.report(batch_, problems_);
       if (arguments_.flush) writer_.flush();
     }
     writer_.finish();
@@ -51,7 +55,12 @@ class ScoreRun {
  private:
   static std::vector<std::string> names_of(const ScoreArguments& arguments) {
     std::vector<std::string> names = {arguments.score_name};
-    for (const auto& name : arguments.with) names.push_back(name);
+    for (const auto& name : arguments.with) {
+      if (std::find(names.begin(), names.end(), name) != names.end()) {
+        throw Error(fmt::format("found the new column {} twice, expected it once", name));
+      }
+      names.push_back(name);
+    }
     return names;
   }
 
@@ -61,7 +70,9 @@ class ScoreRun {
     for (std::size_t row = 0; row < batch_.rows.size(); ++row) {
       const bool is_pair = pair < batch_.size() && batch_.row_of[pair] == row;
       const double score = is_pair ? scores_[pair++] : kNone;
-      if (std::isnan(score) && arguments_.table.bad_lines == BadLinePolicy::kDrop) continue;
+      const auto policy = arguments_.table.bad_lines;
+      if (std::isnan(score) && policy == BadLinePolicy::kFail) return;  // report() tells
+      if (std::isnan(score) && policy == BadLinePolicy::kDrop) continue;
       values_.assign(1, score);
       for (const auto& name : arguments_.with) {
         values_.emplace_back(
@@ -121,7 +132,8 @@ void run_score(const ScoreArguments& arguments) {
   for (const auto& [what, file] :
        {std::pair("INPUT", arguments.input), std::pair("--learn", arguments.learn)}) {
     std::error_code ignored;
-    if (arguments.output != "-" && std::filesystem::equivalent(file, arguments.output, ignored)) {
+    const auto path = file == "-" ? "/dev/stdin" : file;
+    if (arguments.output != "-" && std::filesystem::equivalent(path, arguments.output, ignored)) {
       throw Error(fmt::format("--output: found {}, the same file as {}, expected another",
                               arguments.output, what));
     }

@@ -13,8 +13,9 @@ namespace {
 constexpr std::size_t kChunkPairs = kBlockPairs;
 
 // The first model is built from so many pairs. From then on there is a new one whenever a third
-// more has been learned, or an eighth of what counts when the stream forgets. What kind it is of is
-// decided anew whenever twice as much has been learned, or all that counts has been renewed.
+// more has been learned, or an eighth of what counts when the stream forgets, in whole blocks. What
+// kind it is of is decided anew whenever twice as much has been learned, or all that counts has
+// been renewed.
 constexpr std::uint64_t kFirstRefresh = kBlockPairs;
 
 Encoder open_side(const EncoderSpec& spec, const Kernel& kernel, const EncoderPath& path) {

@@ -74,7 +74,7 @@ class Stream {
   virtual void finish() = 0;
 
   // scores[j] of x with candidates[j]. May be called from several threads at once, while nothing
-  // else is. A problem of x has the row npos.
+  // else is. A problem of x has the row kNoRow.
   virtual void rank(std::string_view x, std::span<const std::string_view> candidates,
                     double* scores, std::vector<PairProblem>& problems) const = 0;
   static constexpr std::size_t kNoRow = SIZE_MAX;

@@ -49,11 +49,19 @@ Forgetting span_of(std::string_view text, Forgetting::Mode pairs, Forgetting::Mo
     default: break;
   }
   const auto value = number(unit > 0 ? text.substr(0, text.size() - 1) : text, kExpected);
-  if (value <= 0) refuse(text, kExpected);
+  if (value <= 0 || (unit == 0 && value < 1)) refuse(text, kExpected);
   Forgetting forgetting;
   forgetting.mode = unit > 0 ? seconds : pairs;
   forgetting.span = unit > 0 ? value * unit : value;
   return forgetting;
+}
+
+void set_forgetting(StreamSpec& spec, bool window, const Forgetting& chosen) {
+  const bool has_other =
+      spec.forgetting.mode != Forgetting::Mode::kNever && spec.forgetting.is_window() != window;
+  if (has_other && chosen.mode == Forgetting::Mode::kNever) return;
+  if (has_other) throw Error("found a half-life and a window, expected one of them");
+  spec.forgetting = chosen;
 }
 
 void set_estimator(StreamSpec& spec, std::string_view text) {
@@ -133,13 +141,15 @@ constexpr StreamOption kOptions[] = {
     {"half-life", "SPAN", "never",
      "a pair counts half after so many pairs (50000) or so long (30s, 15m, 2h, 7d)",
      [](StreamSpec& spec, std::string_view text) {
-       spec.forgetting =
-           span_of(text, Forgetting::Mode::kHalfLifePairs, Forgetting::Mode::kHalfLifeSeconds);
+       set_forgetting(
+           spec, false,
+           span_of(text, Forgetting::Mode::kHalfLifePairs, Forgetting::Mode::kHalfLifeSeconds));
      }},
     {"window", "SPAN", "never", "only the last so many pairs, or so long, count at all",
      [](StreamSpec& spec, std::string_view text) {
-       spec.forgetting =
-           span_of(text, Forgetting::Mode::kWindowPairs, Forgetting::Mode::kWindowSeconds);
+       set_forgetting(
+           spec, true,
+           span_of(text, Forgetting::Mode::kWindowPairs, Forgetting::Mode::kWindowSeconds));
      }},
     {"reservoir", "N", "4096", "pairs kept as a sample, to choose pivots from and to explain with",
      [](StreamSpec& spec, std::string_view text) {

@@ -4,6 +4,8 @@
 #include <fmt/ranges.h>
 #include <yaml-cpp/yaml.h>
 
+#include <exception>
+#include <set>
 #include <vector>
 
 #include "core/error.h"
@@ -12,18 +14,23 @@ namespace phsic {
 namespace {
 
 // The notation of a scalar, or of an encoder written as a mapping.
-std::string notation_of(const YAML::Node& node) {
+std::string notation_of(const std::string& key, const YAML::Node& node) {
   if (node.IsScalar()) return node.Scalar();
   if (!node.IsMap() || !node["name"] || !node["name"].IsScalar()) {
-    throw Error("found neither a text nor a mapping with a name, expected one of them");
+    throw Error(fmt::format(
+        "{}: found neither a text nor a mapping with a name, expected one of them", key));
   }
   std::string notation = node["name"].Scalar();
   char separator = ':';
   for (const auto& entry : node) {
     if (entry.first.Scalar() == "name") continue;
     if (!entry.second.IsScalar()) {
-      throw Error(
-          fmt::format("option {} is no text or number, expected one", entry.first.Scalar()));
+      throw Error(fmt::format("{}: option {} is no text or number, expected one", key,
+                              entry.first.Scalar()));
+    }
+    if (entry.second.Scalar().find('"') != std::string::npos) {
+      throw Error(fmt::format("{}: option {} has a quotation mark in it, expected none", key,
+                              entry.first.Scalar()));
     }
     // Quoted in YAML is quoted here: a text, whatever it looks like.
     const bool quoted =
@@ -43,6 +50,8 @@ YAML::Node load(const std::string& file) {
     throw Error(fmt::format("{}: cannot be read, expected a YAML file", file));
   } catch (const YAML::Exception& problem) {
     throw Error(fmt::format("{}:{}: {}", file, problem.mark.line + 1, problem.msg));
+  } catch (const std::exception& problem) {  // a folder, say
+    throw Error(fmt::format("{}: cannot be read, expected a YAML file: {}", file, problem.what()));
   }
 }
 
@@ -50,10 +59,12 @@ YAML::Node load(const std::string& file) {
 
 void read_stream_yaml(const std::string& file, StreamSpec& spec) {
   const auto root = load(file);
+  if (root.IsNull()) return;
   if (!root.IsMap()) {
     throw Error(fmt::format("{}: found no mapping, expected OPTION: VALUE lines", file));
   }
   std::vector<std::string> problems;
+  std::set<std::string> seen;
   // What holds for both sides comes first, whatever the order in the file.
   for (const bool general : {true, false}) {
     for (const auto& entry : root) {
@@ -61,7 +72,10 @@ void read_stream_yaml(const std::string& file, StreamSpec& spec) {
       if (general != (key == "encoder" || key == "kernel")) continue;
       const int line = entry.second.Mark().line + 1;
       try {
-        spec.set(key, notation_of(entry.second));
+        if (!seen.insert(key).second) {
+          throw Error(fmt::format("{}: found twice, expected once", key));
+        }
+        spec.set(key, notation_of(key, entry.second));
       } catch (const Error& problem) {
         problems.push_back(fmt::format("{}:{}: {}", file, line, problem.what()));
       }

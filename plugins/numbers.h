@@ -9,7 +9,8 @@
 
 namespace phsic::plugins {
 
-// The whole of `text` as a finite float, or nothing. What is too small for a float becomes 0.
+// The whole of `text` as a finite float, or nothing. What is too small for a float
+// but not for a double becomes 0.
 [[nodiscard]] inline std::optional<float> read_number(std::string_view text) {
   if (text.size() > 1 && text[0] == '+' && text[1] != '-') text.remove_prefix(1);
   const char* end = text.data() + text.size();

@@ -137,6 +137,12 @@ class Detection(Case):
         self.assertEqual(by_number, run("eval", "detect", "--header", "--label", "kind", *SMALL,
                                         "--json", stdin=named))
 
+    def test_what_cannot_be_compared_has_no_figure(self):
+        rows = [("bad", "a", "b")] + [("ok", f"x{i}", f"y{i}") for i in range(9)]
+        found = json.loads(run("eval", "detect", "--label", "1", *SMALL, "--json",
+                               stdin=tsv(rows)))
+        self.assertEqual(found["auc"], {"all": None, "bad": None})
+
     def test_a_good_label_that_is_not_there_is_refused(self):
         told = complaint("eval", "detect", "--label", "1", *SMALL, "--good", "fine",
                          stdin=tsv(bitext(50, 4, 0.5)))
@@ -166,6 +172,19 @@ class Choosing(Case):
         for words in ("m.yaml:1: kernel: ", "m.yaml:3: there is no option rigde",
                       "m.yaml:4: half-life: "):
             self.assertIn(words, told)
+
+    def test_a_file_may_be_empty_but_say_nothing_twice(self):
+        empty = self.file("e.yaml", "# nothing\n")
+        self.assertEqual(run("score", "--config", empty, *SMALL, self.table),
+                         run("score", *SMALL, self.table))
+        twice = self.file("t.yaml", "rank: 3\nrank: 4\n")
+        self.assertIn("t.yaml:2: rank: found twice", complaint("score", "--config", twice,
+                                                               self.table))
+        self.assertIn(str(self.folder), complaint("score", "--config", self.folder, self.table))
+
+    def test_a_stream_forgets_in_one_way_only(self):
+        told = complaint("score", "--half-life", "300", "--window", "500", self.table)
+        self.assertIn("expected one of them", told)
 
     def test_wrong_choices_say_what_was_found_and_expected(self):
         for flags, found in ((["--ridge", "-1"], "-1"), (["--kernel", "cos"], "cos"),

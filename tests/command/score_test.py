@@ -8,7 +8,7 @@ import subprocess
 import time
 import unittest
 
-from phsic import PHSIC, SMALL, Case, bitext, complaint, run, tsv
+from phsic import PHSIC, SMALL, Case, attempt, bitext, complaint, run, tsv
 
 
 def scores_of(output, column=-1):
@@ -253,6 +253,14 @@ class BadLines(Case):
         told = complaint("score", "--bad-lines", "fail", stdin=self.table, expect=3)
         self.assertIn(":2: ", told)
 
+    def test_what_comes_before_a_fatal_line_is_written(self):
+        numbers = "1 2\t3 4\n" * 300
+        for bad in ("bad\n", "1 2\tx\n"):
+            done = attempt("score", "--encoder", "vectors:dim=2", "--bad-lines", "fail",
+                           stdin=numbers + bad + numbers)
+            self.assertEqual(done.returncode, 3)
+            self.assertEqual(len(done.stdout.splitlines()), 300)
+
     def test_a_bad_line_changes_no_other_score(self):
         rows = [row[1:] for row in bitext(900, 5)]
         plain = run("score", *SMALL, stdin=tsv(rows)).splitlines()
@@ -283,7 +291,7 @@ class BadLines(Case):
 
     def test_usage_errors_have_a_status_of_their_own(self):
         complaint(expect=2)
-        complaint("scroe", expect=2)
+        self.assertIn("scroe", complaint("scroe", expect=2))
         self.assertIn("{drop,fail,skip}", complaint("score", "--bad-lines", "maybe", expect=2))
         complaint("rank", expect=2)
         for verb in (["score"], ["rank"], ["eval", "detect"], ["eval", "rank"], ["eval", "next"],
