@@ -99,7 +99,9 @@ bool JsonRow::check(RowBatch& batch, std::string_view body) {
   // simdjson refuses whole numbers of more than 64 bits; as part of a line they do no harm.
   const bool is_json =
       error == simdjson::SUCCESS ||
-      (error == simdjson::NUMBER_ERROR && nlohmann::json::accept(body.begin(), body.end()));
+      // It takes a zero byte, which no JSON has, for the end.
+      (error == simdjson::NUMBER_ERROR && body.find('\0') == std::string_view::npos &&
+       nlohmann::json::accept(body.begin(), body.end()));
   if (is_json && first_of(body) == '{') return true;
   if (is_json) {
     batch.set_problem(fmt::format("not a JSON object: begins with '{}'", first_of(body)));

@@ -276,6 +276,11 @@ class BadLines(Case):
         out = run("score", "--score-only", "--encoder", "vectors:dim=2", stdin=table)
         self.assertEqual(out, "0\nnan\nnan\n")
 
+    def test_a_zero_byte_does_not_end_an_object(self):
+        line = '{"x": "a", "y": "b", "n": 123456789012345678901234}'
+        self.assertIn('"score"', run("score", stdin=line + "\n"))
+        self.assertIn("not a JSON object", complaint("score", stdin=line + "\0 more\n", expect=0))
+
     def test_an_unreadable_time_is_a_bad_line(self):
         told = complaint("score", "--time", "3", stdin="a\tb\tyesterday\n", expect=0)
         self.assertIn("yesterday", told)
