@@ -99,6 +99,9 @@ Tokenizer::Tokenizer(const std::string& cut, Normalization normalization, Signs 
       identity_(fmt::format("{}{} {} unicode-{}", cut, signs == Signs::kKept ? " with signs" : "",
                             normalization == Normalization::kNfc ? "nfc" : "nfkc-casefold",
                             U_UNICODE_VERSION)) {
+  // ICU makes its tables at their first use: here, before threads share them.
+  normalizer(normalization);
+  if (cut_ == Cut::kIcu) Tokens::Segmenter();
   if (cut_ != Cut::kPieces) return;
   const auto hash = file_hash(cut);
   pieces_ = std::make_unique<Pieces>();
