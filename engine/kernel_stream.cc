@@ -124,15 +124,22 @@ void KernelStream::prepare_chunk(const TextPairs& pairs, std::size_t first, doub
   const auto count = std::min(kChunkPairs, pairs.x.size() - first);
   x_.encode(pairs.x.subspan(first, count), chunk.x);
   y_.encode(pairs.y.subspan(first, count), chunk.y);
-  chunk.problems.clear();
-  chunk.faults.assign(count, Fault::kNone);
-  add_encoding_problems(chunk.x, "x", chunk.problems);
-  add_encoding_problems(chunk.y, "y", chunk.problems);
   const auto x = chunk.x.view();
   const auto y = chunk.y.view();
+  chunk.faults.resize(count);
+  if (scores != nullptr) {
+    model_->score(x, y, scores + first, chunk.faults.data(), chunk.scratch);
+  } else {
+    for (std::size_t i = 0; i < count; ++i) {
+      const Fault fault_x = inspect(x, i);
+      chunk.faults[i] = fault_x != Fault::kNone ? fault_x : inspect(y, i);
+    }
+  }
+  chunk.problems.clear();
+  add_encoding_problems(chunk.x, "x", chunk.problems);
+  add_encoding_problems(chunk.y, "y", chunk.problems);
   for (std::size_t i = 0; i < count; ++i) {
-    const Fault fault_x = inspect(x, i);
-    const Fault fault = fault_x != Fault::kNone ? fault_x : inspect(y, i);
+    const Fault fault = chunk.faults[i];
     if (fault != Fault::kNone) chunk.problems.push_back({i, std::string(describe(fault))});
   }
   std::stable_sort(chunk.problems.begin(), chunk.problems.end(),
@@ -146,7 +153,6 @@ void KernelStream::prepare_chunk(const TextPairs& pairs, std::size_t first, doub
     if (pairs.x[first + i] == pairs.y[first + i]) chunk.usable[i] = false;
   }
   if (scores == nullptr) return;
-  model_->score(x, y, scores + first, chunk.faults.data(), chunk.scratch);
   for (const auto& problem : chunk.problems) {
     scores[first + problem.row] = std::numeric_limits<double>::quiet_NaN();
   }

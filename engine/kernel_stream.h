@@ -37,7 +37,7 @@ class KernelStream : public Stream {
   struct Chunk {
     Encoded x;
     Encoded y;
-    std::vector<Fault> faults;
+    std::vector<Fault> faults;  // of each pair
     ScoreScratch<float> scratch;
     std::vector<PairProblem> problems;  // rows within the chunk, ascending, one for a row
     std::vector<bool> usable;           // to learn from

@@ -276,6 +276,20 @@ class BadLines(Case):
         out = run("score", "--score-only", "--encoder", "vectors:dim=2", stdin=table)
         self.assertEqual(out, "0\nnan\nnan\n")
 
+    def test_a_kernel_that_overflows_is_told_of(self):
+        rng = random.Random(1)
+        points = [[rng.gauss(0, 1) for _ in range(4)] for _ in range(600)]
+        learned = self.file("learned.tsv", "".join(
+            " ".join(map(str, p)) + "\t" + " ".join(str(v + rng.gauss(0, .3)) for v in p) + "\n"
+            for p in points))
+        # Each number is small enough, its sixth power is not.
+        table = "1 2 3 4\t1 2 3 4\n9e8 9e8 9e8 9e8\t1 2 3 4\n1 0 0 0\t1 0 0 1\n"
+        arguments = ["score", "--encoder", "vectors:dim=4", "--kernel", "polynomial:degree=6",
+                     "--learn", learned]
+        self.assertIn(":2: ", complaint(*arguments, stdin=table, expect=0))
+        self.assertIn(":2: ", complaint(*arguments, "--bad-lines", "fail", stdin=table, expect=3))
+        self.assertEqual(run(*arguments, "--score-only", stdin=table).splitlines()[1], "nan")
+
     def test_a_zero_byte_does_not_end_an_object(self):
         line = '{"x": "a", "y": "b", "n": 123456789012345678901234}'
         self.assertIn('"score"', run("score", stdin=line + "\n"))
