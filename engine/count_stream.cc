@@ -8,7 +8,7 @@
 namespace phsic {
 namespace {
 
-// Counts kept of x's, of y's and of pairs: some 150 MB when full.
+// Counts kept of x's, of y's and of pairs: some 240 MB when full.
 constexpr std::size_t kCapacity = 1U << 20U;
 
 }  // namespace

@@ -12,6 +12,8 @@
 namespace phsic {
 namespace {
 
+static_assert(PHSIC_MAX_DIMENSION == kMaxDimension, "what an encoder gives, a stream can take");
+
 constexpr std::size_t kErrorSize = 1024;
 // Entries that a sparse row is first given room for, on average.
 constexpr std::size_t kRoomPerRow = 256;

@@ -39,8 +39,8 @@ std::string cache_option(const Options& options) {
   return cache;
 }
 
-// Calls take(part) for what signs leave of a word that is not known as a whole: it's, U.S.A,
-// and/or. A word without signs has no parts.
+// Calls take(part) for each sign and for what lies between signs of a word that is not known as a
+// whole: it's, U.S.A, and/or. A word without signs has no parts.
 template <class Take>
 void for_each_part(std::string_view word, const Take& take) {
   const auto is_sign = [](char c) {
