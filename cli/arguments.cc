@@ -111,13 +111,13 @@ std::size_t ModelArguments::thread_count() const {
   return threads > 0 ? threads : std::max(1U, std::thread::hardware_concurrency());
 }
 
-std::unique_ptr<Stream> ModelArguments::open(const TableArguments& table) const {
+std::unique_ptr<Session> ModelArguments::open(const TableArguments& table) const {
   const auto stream = spec();
   if (stream.forgetting.by_seconds() && table.time.empty()) {
     throw Error("half-life and window: found seconds but no times, expected --time COL");
   }
-  return Stream::open(stream, EncoderPath({encoder_path.begin(), encoder_path.end()}),
-                      thread_count());
+  return Session::open(stream, EncoderPath({encoder_path.begin(), encoder_path.end()}),
+                       thread_count());
 }
 
 }  // namespace phsic

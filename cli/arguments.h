@@ -9,7 +9,7 @@
 
 #include "cli/bad_lines.h"
 #include "cli/table.h"
-#include "engine/stream.h"
+#include "engine/session.h"
 
 namespace CLI {  // NOLINT(readability-identifier-naming): it is theirs
 class App;
@@ -38,7 +38,7 @@ struct ModelArguments {
   // The file, then the flags. Throws an Error.
   [[nodiscard]] StreamSpec spec() const;
   // Throws, too, when the model forgets by seconds and the table has no times.
-  [[nodiscard]] std::unique_ptr<Stream> open(const TableArguments& table) const;
+  [[nodiscard]] std::unique_ptr<Session> open(const TableArguments& table) const;
   [[nodiscard]] std::size_t thread_count() const;
 };
 

@@ -22,7 +22,7 @@ TableOptions options_for(const TableArguments& arguments) {
   return options;
 }
 
-void score_row(const Stream& stream, const RowBatch& rows, std::size_t i, ScoredChoices& choices) {
+void score_row(const Session& stream, const RowBatch& rows, std::size_t i, ScoredChoices& choices) {
   choices.line = rows.line_number(i);
   choices.problem = rows.problem(i);
   choices.candidates.clear();
@@ -37,8 +37,8 @@ void score_row(const Stream& stream, const RowBatch& rows, std::size_t i, Scored
   stream.rank(choices.context, choices.candidates, choices.scores.data(), problems);
   if (problems.empty()) return;
   const auto& [row, message] = problems.front();
-  choices.problem = row == Stream::kNoRow ? fmt::format("the context: {}", message)
-                                          : fmt::format("candidate {}: {}", row + 1, message);
+  choices.problem = row == Session::kNoRow ? fmt::format("the context: {}", message)
+                                           : fmt::format("candidate {}: {}", row + 1, message);
   choices.scores.clear();
 }
 

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "cli/arguments.h"
-#include "engine/stream.h"
+#include "engine/session.h"
 
 namespace phsic {
 

@@ -118,7 +118,7 @@ void require_two_inputs(const std::string& learn, const std::string& input) {
   }
 }
 
-void learn_table(Stream& stream, const std::string& path, const TableArguments& arguments) {
+void learn_table(Session& stream, const std::string& path, const TableArguments& arguments) {
   PairTable table(path, arguments);
   PairBatch batch;
   std::vector<PairProblem> problems;

@@ -12,7 +12,7 @@
 #include "cli/bad_lines.h"
 #include "cli/progress.h"
 #include "cli/table.h"
-#include "engine/stream.h"
+#include "engine/session.h"
 
 namespace phsic {
 
@@ -72,6 +72,6 @@ inline constexpr std::size_t kBatchRows = 4096;
 void require_two_inputs(const std::string& learn, const std::string& input);
 
 // Learns a whole table. Throws an Error if there was no pair in it.
-void learn_table(Stream& stream, const std::string& path, const TableArguments& arguments);
+void learn_table(Session& stream, const std::string& path, const TableArguments& arguments);
 
 }  // namespace phsic

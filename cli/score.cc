@@ -21,7 +21,7 @@ constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
 // Scores a table and writes it, line by line.
 class ScoreRun {
  public:
-  ScoreRun(const ScoreArguments& arguments, Stream& stream)
+  ScoreRun(const ScoreArguments& arguments, Session& stream)
       : arguments_(arguments),
         stream_(stream),
         names_(names_of(arguments)),
@@ -84,7 +84,7 @@ class ScoreRun {
   }
 
   const ScoreArguments& arguments_;
-  Stream& stream_;
+  Session& stream_;
   std::vector<std::string> names_;
   PairTable table_;
   TableWriter writer_;

@@ -6,11 +6,11 @@
 #include <vector>
 
 #include "core/pmi.h"
-#include "engine/stream.h"
+#include "engine/session.h"
 
 namespace phsic {
 
-class CountStream : public Stream {
+class CountStream : public Session {
  public:
   // Throws when the stream is to forget in a way that counts cannot.
   explicit CountStream(const StreamSpec& spec);

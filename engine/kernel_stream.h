@@ -10,11 +10,11 @@
 #include "core/model.h"
 #include "core/refresh.h"
 #include "engine/encoder.h"
-#include "engine/stream.h"
+#include "engine/session.h"
 
 namespace phsic {
 
-class KernelStream : public Stream {
+class KernelStream : public Session {
  public:
   KernelStream(const StreamSpec& spec, const EncoderPath& path, std::size_t threads);
 

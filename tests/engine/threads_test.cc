@@ -12,7 +12,7 @@
 #include "core/random.h"
 #include "engine/encoder.h"
 #include "engine/parallel.h"
-#include "engine/stream.h"
+#include "engine/session.h"
 
 namespace phsic::test {
 namespace {
@@ -49,7 +49,7 @@ std::vector<double> scores_with(std::size_t threads, const Texts& texts) {
   StreamSpec spec;
   spec.set("encoder", "hashing:dim=64");
   spec.set("rank", "16");
-  const auto stream = Stream::open(spec, EncoderPath(), threads);
+  const auto stream = Session::open(spec, EncoderPath(), threads);
   std::vector<double> scores(texts.x.size());
   std::vector<PairProblem> problems;
   for (std::size_t first = 0; first < texts.x.size();) {
@@ -74,7 +74,7 @@ TEST_CASE("Many threads encode with one encoder and rank with one stream") {
   const Texts texts = make_texts(600);
   StreamSpec spec;
   spec.set("encoder", "hashing:dim=64");
-  const auto stream = Stream::open(spec, EncoderPath(), 2);
+  const auto stream = Session::open(spec, EncoderPath(), 2);
   std::vector<PairProblem> problems;
   stream->learn({texts.x, texts.y, {}}, problems);
   stream->finish();

@@ -1,7 +1,9 @@
-// A stream of text pairs: encode -> score with the present model -> learn -> refresh.
+// What a verb works with: a stream of its own, in this process, or one in a daemon.
+//
+//   pair -> encode -> score with the present model -> learn -> refresh
 //
 // Scores do not depend on the number of threads, and on how pairs were batched only in the last
-// bits of a float. One thread at a time may call a Stream; it starts others itself.
+// bits of a float. One thread at a time may call a Session; it starts others itself.
 #pragma once
 
 #include <cstddef>
@@ -42,18 +44,18 @@ struct StreamFacts {
   std::optional<Dependence> dependence;
 };
 
-class Stream {
+class Session {
  public:
   // Opens the encoders. Throws an Error that says what is wrong with the specification.
-  [[nodiscard]] static std::unique_ptr<Stream> open(const StreamSpec& spec, const EncoderPath& path,
-                                                    std::size_t threads);
+  [[nodiscard]] static std::unique_ptr<Session> open(const StreamSpec& spec,
+                                                     const EncoderPath& path, std::size_t threads);
 
-  Stream() = default;
-  virtual ~Stream() = default;
-  Stream(const Stream&) = delete;
-  Stream& operator=(const Stream&) = delete;
-  Stream(Stream&&) = delete;
-  Stream& operator=(Stream&&) = delete;
+  Session() = default;
+  virtual ~Session() = default;
+  Session(const Session&) = delete;
+  Session& operator=(const Session&) = delete;
+  Session(Session&&) = delete;
+  Session& operator=(Session&&) = delete;
 
   // Scores each pair with the model of the moment: scores[i], NaN for a pair in `problems`. Before
   // anything was learned every score is 0.

@@ -1,12 +1,12 @@
-#include "engine/stream.h"
+#include "engine/session.h"
 
 #include "engine/count_stream.h"
 #include "engine/kernel_stream.h"
 
 namespace phsic {
 
-std::unique_ptr<Stream> Stream::open(const StreamSpec& spec, const EncoderPath& path,
-                                     std::size_t threads) {
+std::unique_ptr<Session> Session::open(const StreamSpec& spec, const EncoderPath& path,
+                                       std::size_t threads) {
   if (spec.counts) return std::make_unique<CountStream>(spec);
   return std::make_unique<KernelStream>(spec, path, threads);
 }
