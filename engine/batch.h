@@ -33,7 +33,8 @@ struct PairProblem {
 struct Release {
   std::uint64_t number = 0;                   // 0: before the first
   std::shared_ptr<const Model<float>> model;  // null: the stream counts
-  double seconds = 0;                         // that building it took
+  bool is_whole = false;  // built of the held-back pairs too, which it was calibrated with before
+  double seconds = 0;     // that building it took
 
   // What its scores mean; empty when that is not known.
   [[nodiscard]] const Calibration& calibration() const;

@@ -102,7 +102,7 @@ void CountStream::rank(const DenseRows<float>& x, const DenseRows<float>& candid
   take(x, candidates, batch);
 }
 
-std::optional<Explanation> CountStream::explain(std::string_view /*x*/, std::string_view /*y*/,
+std::optional<PairExplanation> CountStream::explain(std::string_view /*x*/, std::string_view /*y*/,
                                                 std::size_t /*top*/) const {
   return std::nullopt;
 }

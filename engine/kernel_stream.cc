@@ -233,6 +233,7 @@ void KernelStream::adopt(Refresh& refresh) {
   Release next;
   next.number = release()->number + 1;
   next.model = std::move(frozen.refreshed_.model);
+  next.is_whole = frozen.extent_ == Extent::kAll;
   next.seconds = frozen.seconds_;
   auto published = std::make_shared<const Release>(std::move(next));
   frozen.ground_->release = published;
@@ -241,6 +242,12 @@ void KernelStream::adopt(Refresh& refresh) {
     ground_ = std::move(frozen.ground_);
   }
   std::atomic_store(&release_, std::move(published));
+}
+
+void KernelStream::refresh_every(std::uint64_t pairs) {
+  if (pairs == refresh_pairs_) return;
+  refresh_pairs_ = pairs;
+  schedule();
 }
 
 void KernelStream::skip_refresh() {
@@ -261,7 +268,7 @@ void KernelStream::schedule() {
   next_refresh_ = accepted + std::max(step / kBlockPairs, std::uint64_t{1}) * kBlockPairs;
 }
 
-std::optional<Explanation> KernelStream::explain(std::string_view /*x*/, std::string_view /*y*/,
+std::optional<PairExplanation> KernelStream::explain(std::string_view /*x*/, std::string_view /*y*/,
                                                  std::size_t /*top*/) const {
   return std::nullopt;
 }

@@ -31,13 +31,14 @@ class KernelStream : public Stream {
             Batch& batch) const override;
   void rank(const DenseRows<float>& x, const DenseRows<float>& candidates,
             Batch& batch) const override;
-  [[nodiscard]] std::optional<Explanation> explain(std::string_view x, std::string_view y,
+  [[nodiscard]] std::optional<PairExplanation> explain(std::string_view x, std::string_view y,
                                                    std::size_t top) const override;
 
   std::size_t learn(const Lesson& lesson, std::size_t first, bool stops) override;
   [[nodiscard]] std::size_t room() const override;
   [[nodiscard]] std::unique_ptr<Refresh> freeze(Extent extent) override;
   void adopt(Refresh& refresh) override;
+  void refresh_every(std::uint64_t pairs) override;
   void skip_refresh() override;
   [[nodiscard]] std::uint64_t pairs() const override { return learner_.accepted(); }
 

@@ -40,7 +40,7 @@ class Refresh {
 };
 
 // Why a pair scores as it does.
-struct Explanation {
+struct PairExplanation {
   struct Part {
     double contribution = 0;
     std::uint64_t number = 0;  // of the learned pair, from 0
@@ -97,7 +97,7 @@ class Stream {
 
   // The learned pairs that raise and lower a score most, `top` of each. None when there is no model
   // to explain with. Takes a while.
-  [[nodiscard]] virtual std::optional<Explanation> explain(std::string_view x, std::string_view y,
+  [[nodiscard]] virtual std::optional<PairExplanation> explain(std::string_view x, std::string_view y,
                                                            std::size_t top) const = 0;
 
   // -- The learner --
@@ -111,6 +111,8 @@ class Stream {
   [[nodiscard]] virtual std::unique_ptr<Refresh> freeze(Extent extent) = 0;
   // Brings the built model into use, and its pivots.
   virtual void adopt(Refresh& refresh) = 0;
+  // From now on a refresh is due after so many pairs; 0: when a third more has been learned.
+  virtual void refresh_every(std::uint64_t pairs) = 0;
   // Instead of a refresh, when no model is wanted: pivots have to keep up.
   virtual void skip_refresh() = 0;
   // Learned so far.
