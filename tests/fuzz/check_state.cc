@@ -152,6 +152,17 @@ void use(CountPmi pmi) {
   require(!std::isnan(other.score("a", "never seen")), "scores are never NaN");
 }
 
+void use(DriftAlarm alarm) {
+  Random random(1);
+  // Enough for several looks at the largest window.
+  for (int i = 0; i < 10'000; ++i) {
+    const auto look = alarm.add(random.normal());
+    require(!look || (look->p_value >= 0 && look->p_value <= 1), "p-values are shares");
+  }
+  alarm.restart(Calibration({1, 2, 3}, {0}));
+  require(alarm.looks() == 0 && !alarm.is_raised(), "a restart begins anew");
+}
+
 template void use(Learner<float>);
 template void use(Learner<double>);
 template void use(const Model<float>&);
