@@ -47,7 +47,8 @@ Server::~Server() {
 }
 
 void Server::add_stream(const StreamSettings& settings, std::unique_ptr<Stream> stream) {
-  streams_[settings.name].lane = std::make_unique<Lane>(settings, std::move(stream), *this);
+  Outlet& outlet = *this;
+  streams_[settings.name].lane = std::make_unique<Lane>(settings, std::move(stream), outlet);
   log(LogLevel::kInfo, "stream", {{"stream", settings.name}});
 }
 
