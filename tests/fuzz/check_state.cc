@@ -5,6 +5,7 @@
 #include <cstdlib>
 #include <vector>
 
+#include "core/explain.h"
 #include "core/random.h"
 #include "core/refresh.h"
 
@@ -65,6 +66,24 @@ void score_some(const Model<T>& model, const ItemShape& shape_x, const ItemShape
   static_cast<void>(model.calibration().threshold(0.1));
 }
 
+// Explains the pairs by each other.
+template <class T>
+void explain_some(const Model<T>& model, const ItemShape& shape_x, const ItemShape& shape_y) {
+  const typename Reservoir<T>::Sample sample{
+      make_items<T>(shape_x, 5, 13), make_items<T>(shape_y, 5, 14), {1, 2, 3, 4, 5}, {}};
+  const Explainer<T> explainer(std::make_shared<const Model<T>>(model), sample);
+  std::vector<double> contributions(explainer.size());
+  ScoreScratch<T> scratch;
+  const Items<T> x = slice(sample.x.view(), 0, 1);
+  const Items<T> y = slice(sample.y.view(), 0, 1);
+  const Explanation explanation = explainer.explain(x, y, contributions.data(), scratch);
+  for (const double contribution : contributions) {
+    require(explanation.fault != Fault::kNone || std::isfinite(contribution),
+            "contributions are finite");
+  }
+  require(strongest(contributions, 2).raising.size() <= 2, "no more are found than asked for");
+}
+
 template <class T>
 void refresh_and_score(const Learner<T>& learner) {
   using Extent = typename Learner<T>::Extent;
@@ -72,6 +91,7 @@ void refresh_and_score(const Learner<T>& learner) {
   if (learner.config().parts == Moments::Parts::kAll) spec.kind = std::nullopt;
   const Refreshed<T> refreshed = refresh(learner, spec, Extent::kAll);
   score_some(*refreshed.model, learner.config().x.items, learner.config().y.items);
+  explain_some(*refreshed.model, learner.config().x.items, learner.config().y.items);
 }
 
 template <class T>
@@ -122,7 +142,9 @@ void use(const Model<T>& model) {
   };
   const ItemShape x = shape_for(model.map_x());
   const ItemShape y = shape_for(model.map_y());
-  if (x.dim <= kMostDimensions && y.dim <= kMostDimensions) score_some(model, x, y);
+  if (x.dim > kMostDimensions || y.dim > kMostDimensions) return;
+  score_some(model, x, y);
+  explain_some(model, x, y);
 }
 
 template <class T>
