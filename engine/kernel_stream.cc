@@ -268,9 +268,48 @@ void KernelStream::schedule() {
   next_refresh_ = accepted + std::max(step / kBlockPairs, std::uint64_t{1}) * kBlockPairs;
 }
 
-std::optional<PairExplanation> KernelStream::explain(std::string_view /*x*/, std::string_view /*y*/,
-                                                 std::size_t /*top*/) const {
-  return std::nullopt;
+std::optional<PairExplanation> KernelStream::explain(std::string_view x, std::string_view y,
+                                                     std::size_t top) const {
+  Batch batch;
+  encode({{&x, 1}, {&y, 1}, {}}, batch);
+  const std::lock_guard lock(explaining_);
+  if (ground_ == nullptr || ground_->sample.weights.empty()) return std::nullopt;
+  auto& ground = *ground_;
+  if (!ground.explainer) {
+    ground.explainer.emplace(ground.release->model, ground.sample);
+    // The explainer has what it needs of them.
+    ground.sample.x.clear();
+    ground.sample.y.clear();
+  }
+  PairExplanation result;
+  result.release = ground.release;
+  if (!batch.problems.empty()) {
+    result.problem = batch.problems.front().message;
+    return result;
+  }
+  std::vector<double> contributions(ground.explainer->size());
+  const auto found = ground.explainer->explain(batch.x.view(), batch.y.view(),
+                                               contributions.data(), batch.scratch);
+  if (found.fault != Fault::kNone) {
+    result.problem = describe(found.fault);
+    return result;
+  }
+  result.score = found.score;
+  result.rest = found.rest;
+  const auto part = [&](std::size_t place) {
+    PairExplanation::Part one;
+    one.contribution = contributions[place];
+    one.number = ground.sample.sequences[place];
+    if (const auto texts = ground.texts.find(one.number)) {
+      one.x = texts->first;
+      one.y = texts->second;
+    }
+    return one;
+  };
+  const auto pairs = strongest(contributions, top);
+  for (const auto place : pairs.raising) result.raise.push_back(part(place));
+  for (const auto place : pairs.lowering) result.lower.push_back(part(place));
+  return result;
 }
 
 }  // namespace phsic

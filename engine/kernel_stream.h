@@ -7,6 +7,7 @@
 #include <optional>
 #include <string_view>
 
+#include "core/explain.h"
 #include "core/learner.h"
 #include "core/refresh.h"
 #include "engine/encoder.h"
@@ -44,11 +45,12 @@ class KernelStream : public Stream {
 
  private:
   class Frozen;
-  // What a model can be explained with: the sample that was there when it was built.
+  // What a model is explained with: the sample that was there when it was built.
   struct Ground {
     std::shared_ptr<const Release> release;
     Reservoir<float>::Sample sample;
     SampledTexts texts;
+    std::optional<Explainer<float>> explainer;  // made when it is first needed
   };
 
   [[nodiscard]] EstimatorSpec next_estimator(Extent extent);
@@ -69,8 +71,8 @@ class KernelStream : public Stream {
   std::uint64_t next_refresh_ = 0;  // when so many pairs are accepted
   std::uint64_t next_choice_ = 0;
 
-  mutable std::mutex explaining_;  // guards ground_
-  std::shared_ptr<const Ground> ground_;
+  mutable std::mutex explaining_;  // guards ground_ and what it points to
+  std::shared_ptr<Ground> ground_;
 };
 
 }  // namespace phsic
