@@ -94,8 +94,8 @@ StreamSpec ModelArguments::spec() const {
   if (!config.empty()) read_stream_yaml(config, spec);
   // What holds for both sides comes first, whatever the order on the command line.
   auto options = chosen;
-  std::stable_partition(options.begin(), options.end(), [](const auto& option) {
-    return option.first == "encoder" || option.first == "kernel";
+  std::stable_sort(options.begin(), options.end(), [](const auto& a, const auto& b) {
+    return order_of(a.first) < order_of(b.first);
   });
   for (const auto& [name, value] : options) {
     try {
