@@ -22,6 +22,7 @@ struct EstimatorSpec {
   bool phsic_at_rank = false;
   bool centered = true;  // phsic only
 
+  bool operator==(const EstimatorSpec&) const = default;
   void validate() const;
 };
 

@@ -32,6 +32,8 @@ struct StreamSpec {
   // A text with itself is a copy, not a pair that tells what belongs together.
   bool learns_identical = false;
 
+  bool operator==(const StreamSpec&) const = default;
+
   // Throws an Error that names the option, what was found and what was expected.
   void set(std::string_view option, std::string_view value);
 

@@ -6,6 +6,7 @@
 
 #include <exception>
 #include <set>
+#include <utility>
 #include <vector>
 
 #include "core/error.h"
@@ -57,9 +58,11 @@ YAML::Node load(const std::string& file) {
 
 }  // namespace
 
-void read_stream_yaml(const std::string& file, StreamSpec& spec) {
+std::vector<std::pair<std::string, std::string>> read_stream_yaml(const std::string& file,
+                                                                  StreamSpec& spec) {
+  std::vector<std::pair<std::string, std::string>> options;
   const auto root = load(file);
-  if (root.IsNull()) return;
+  if (root.IsNull()) return options;
   if (!root.IsMap()) {
     throw Error(fmt::format("{}: found no mapping, expected OPTION: VALUE lines", file));
   }
@@ -75,13 +78,16 @@ void read_stream_yaml(const std::string& file, StreamSpec& spec) {
         if (!seen.insert(key).second) {
           throw Error(fmt::format("{}: found twice, expected once", key));
         }
-        spec.set(key, notation_of(key, entry.second));
+        auto notation = notation_of(key, entry.second);
+        spec.set(key, notation);
+        options.emplace_back(key, std::move(notation));
       } catch (const Error& problem) {
         problems.push_back(fmt::format("{}:{}: {}", file, line, problem.what()));
       }
     }
   }
   if (!problems.empty()) throw Error(fmt::format("{}", fmt::join(problems, "\n")));
+  return options;
 }
 
 }  // namespace phsic
