@@ -23,7 +23,7 @@
 
 namespace phsic {
 
-inline constexpr std::uint32_t kArchiveVersion = 1;
+inline constexpr std::uint32_t kArchiveVersion = 2;
 
 namespace archive_detail {
 

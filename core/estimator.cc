@@ -101,6 +101,7 @@ Estimator<T> Estimator<T>::phsic(const Covariance& covariance, std::size_t rank,
     estimator.y_.identity = true;
     estimator.y_.mean.assign(mean_y.data(), mean_y.data() + mean_y.size());
     estimator.w_.assign(estimator.x_.rank, 1);
+    estimator.mean_x_.assign(mean_x.data(), mean_x.data() + mean_x.size());
     return estimator;
   }
   const blas::Svd svd = truncated_svd(cross, rank, seed);
@@ -226,6 +227,7 @@ void Estimator<T>::save(Writer& writer) const {
   writer.number(c_);
   x_.save(writer);
   y_.save(writer);
+  writer.array(mean_x_);
 }
 
 template <class T>
@@ -242,6 +244,12 @@ Estimator<T> Estimator<T>::load(Reader& reader) {
   estimator.c_ = reader.finite("estimator c");
   estimator.x_ = Projection::load(reader, rank);
   estimator.y_ = Projection::load(reader, rank);
+  if (estimator.x_.identity ||
+      (estimator.y_.identity && estimator.kind_ != EstimatorKind::kPhsic)) {
+    reader.refuse("projection", "found an identity, expected one for the y of phsic only");
+  }
+  estimator.mean_x_ =
+      reader.finite_array<double>("mean of x", estimator.is_exact() ? estimator.dim_x() : 0);
   return estimator;
 }
 

@@ -81,6 +81,17 @@ class Estimator {
   // The score from two rows of such coordinates.
   [[nodiscard]] double combine(const T* u, const T* v) const;
 
+  // P_x^T m_x and P_y^T m_y, which are subtracted from the coordinates.
+  [[nodiscard]] const std::vector<double>& mean_u() const { return x_.mean; }
+  [[nodiscard]] const std::vector<double>& mean_v() const { return y_.mean; }
+  // Empty when all 0.
+  [[nodiscard]] const std::vector<double>& q() const { return q_; }
+  [[nodiscard]] double c() const { return c_; }
+  // phsic at rank 0. Its u = C_xy^T (phi(x) - m_x) are no coordinates of x, nor do they tell m_x,
+  // which is therefore kept by itself; m_y is mean_v().
+  [[nodiscard]] bool is_exact() const { return y_.identity; }
+  [[nodiscard]] const std::vector<double>& mean_x() const { return mean_x_; }
+
   static constexpr std::string_view kArchiveKind = sizeof(T) == 4 ? "ESTf" : "ESTd";
   void save(Writer& writer) const;
   [[nodiscard]] static Estimator load(Reader& reader);
@@ -108,6 +119,7 @@ class Estimator {
   std::vector<double> w_;
   std::vector<double> q_;  // empty when all 0
   double c_ = 0;
+  std::vector<double> mean_x_;  // m_x if is_exact(), else empty
 };
 
 }  // namespace phsic

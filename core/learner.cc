@@ -331,6 +331,33 @@ Moments Learner<T>::moments(Extent extent) const {
 }
 
 template <class T>
+double Learner<T>::effective_pairs() const {
+  double weight = 0;
+  double squared = 0;
+  for (const Bucket& bucket : buckets_) {
+    if (is_past(bucket.id)) continue;
+    weight += bucket.moments.weight();
+    squared += bucket.moments.squared_weight();
+  }
+  const auto recent = static_cast<double>(times_.size());
+  weight += recent;
+  squared += recent;
+  return squared > 0 ? weight * weight / squared : 0;
+}
+
+template <class T>
+std::vector<std::uint64_t> Learner<T>::kept_numbers() const {
+  std::vector<std::uint64_t> numbers;
+  for (const Bucket& bucket : buckets_) {
+    const auto sampled = bucket.reservoir.sequences();
+    numbers.insert(numbers.end(), sampled.begin(), sampled.end());
+  }
+  std::sort(numbers.begin(), numbers.end());
+  for (std::size_t i = times_.size(); i > 0; --i) numbers.push_back(sequence_ - i);
+  return numbers;
+}
+
+template <class T>
 typename Reservoir<T>::Sample Learner<T>::sample() const {
   typename Reservoir<T>::Sample all;
   all.x = ItemBlock<T>(config_.x.items);

@@ -88,6 +88,14 @@ class Learner {
   enum class Extent : std::uint8_t { kWithoutHeldBack, kAll };
   [[nodiscard]] Moments moments(Extent extent) const;
 
+  // About how many pairs count: n_eff of those in the moments, and recent ones as if each weighed 1.
+  [[nodiscard]] double effective_pairs() const;
+
+  // The number that the next pair gets. Pairs that were merged in have none of ours.
+  [[nodiscard]] std::uint64_t next_number() const { return sequence_; }
+  // The numbers of all pairs that are in the sample or may still come into it, ascending.
+  [[nodiscard]] std::vector<std::uint64_t> kept_numbers() const;
+
   // The sampled pairs, weighed as of now.
   [[nodiscard]] typename Reservoir<T>::Sample sample() const;
 

@@ -94,6 +94,14 @@ void Reservoir<T>::compact() {
 }
 
 template <class T>
+std::vector<std::uint64_t> Reservoir<T>::sequences() const {
+  std::vector<std::uint64_t> all;
+  all.reserve(slots_.size());
+  for (const Slot& slot : slots_) all.push_back(slot.sequence);
+  return all;
+}
+
+template <class T>
 std::vector<double> Reservoir<T>::sample_weights(double log_now) const {
   std::vector<double> weights;
   weights.reserve(slots_.size());

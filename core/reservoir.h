@@ -49,6 +49,9 @@ class Reservoir {
   // Their weights alone.
   [[nodiscard]] std::vector<double> sample_weights(double log_now) const;
 
+  // Their sequence numbers alone.
+  [[nodiscard]] std::vector<std::uint64_t> sequences() const;
+
   // Joins a reservoir of other pairs, drawn independently; `log_shift` is added to the logarithm of
   // its weights. Throws unless the shapes are the same.
   void merge(const Reservoir& other, double log_shift);

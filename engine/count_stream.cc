@@ -14,53 +14,106 @@ constexpr std::size_t kCapacity = 1U << 20U;
 }  // namespace
 
 CountStream::CountStream(const StreamSpec& spec)
-    : forgetting_(spec.forgetting), learns_identical_(spec.learns_identical), counts_(kCapacity) {
+    : release_(std::make_shared<const Release>()),
+      forgetting_(spec.forgetting),
+      learns_identical_(spec.learns_identical),
+      counts_(kCapacity) {
   if (forgetting_.is_window()) {
     throw Error("window: estimator pmi has none, expected half-life or never");
   }
 }
 
-void CountStream::score(const TextPairs& pairs, double* scores,
-                        std::vector<PairProblem>& /*problems*/) {
-  for (std::size_t i = 0; i < pairs.x.size(); ++i) {
-    scores[i] = counts_.score(pairs.x[i], pairs.y[i]);
+void CountStream::encode(const TextPairs& pairs, Batch& batch) const {
+  texts_.encode(pairs.x, batch.x);
+  texts_.encode(pairs.y, batch.y);
+  batch.problems.clear();
+  batch.usable.assign(batch.size(), true);
+  for (std::size_t i = 0; !learns_identical_ && i < batch.size(); ++i) {
+    if (pairs.x[i] == pairs.y[i]) batch.usable[i] = false;
   }
 }
 
-void CountStream::learn(const TextPairs& pairs, std::vector<PairProblem>& /*problems*/) {
-  for (std::size_t i = 0; i < pairs.x.size(); ++i) learn_one(pairs, i);
+void CountStream::take(const DenseRows<float>& /*x*/, const DenseRows<float>& /*y*/,
+                       Batch& /*batch*/) const {
+  throw Error("found vectors, expected texts: estimator pmi counts texts");
 }
 
-void CountStream::score_then_learn(const TextPairs& pairs, double* scores,
-                                   std::vector<PairProblem>& /*problems*/) {
-  for (std::size_t i = 0; i < pairs.x.size(); ++i) {
-    scores[i] = counts_.score(pairs.x[i], pairs.y[i]);
-    learn_one(pairs, i);
+void CountStream::score(Batch& batch) const {
+  const auto x = std::get<TextRows>(batch.x.view());
+  const auto y = std::get<TextRows>(batch.y.view());
+  batch.release = release_;
+  batch.scores.resize(batch.size());
+  const std::lock_guard lock(counting_);
+  for (std::size_t i = 0; i < batch.size(); ++i) {
+    batch.scores[i] = counts_.score(x.text(i), y.text(i));
   }
 }
 
-void CountStream::learn_one(const TextPairs& pairs, std::size_t i) {
-  if (!learns_identical_ && pairs.x[i] == pairs.y[i]) return;
+void CountStream::score_and_learn(Batch& batch, const double* times) {
+  const auto x = std::get<TextRows>(batch.x.view());
+  const auto y = std::get<TextRows>(batch.y.view());
+  batch.release = release_;
+  batch.scores.resize(batch.size());
+  const std::lock_guard lock(counting_);
+  for (std::size_t i = 0; i < batch.size(); ++i) {
+    batch.scores[i] = counts_.score(x.text(i), y.text(i));
+    if (batch.usable[i]) {
+      learn_one(x.text(i), y.text(i), times == nullptr ? nullptr : times + i);
+    }
+  }
+}
+
+std::size_t CountStream::learn(const Lesson& lesson, std::size_t first, bool /*stops*/) {
+  const auto x = std::get<TextRows>(lesson.x);
+  const auto y = std::get<TextRows>(lesson.y);
+  const std::lock_guard lock(counting_);
+  for (std::size_t i = first; i < lesson.size(); ++i) {
+    learn_one(x.text(i), y.text(i), lesson.times == nullptr ? nullptr : lesson.times + i);
+  }
+  return lesson.size();
+}
+
+// REQUIRES: counting_ is held.
+void CountStream::learn_one(std::string_view x, std::string_view y, const double* time) {
   if (forgetting_.mode == Forgetting::Mode::kHalfLifePairs) {
     counts_.decay(std::exp2(-1 / forgetting_.span));
-  } else if (forgetting_.by_seconds() && !pairs.times.empty()) {
-    const double elapsed = pairs.times[i] - latest_time_.value_or(pairs.times[i]);
+  } else if (forgetting_.by_seconds() && time != nullptr) {
+    const double elapsed = *time - latest_time_.value_or(*time);
     if (elapsed > 0) counts_.decay(std::max(std::exp2(-elapsed / forgetting_.span), 1e-300));
-    latest_time_ = std::max(latest_time_.value_or(pairs.times[i]), pairs.times[i]);
+    latest_time_ = std::max(latest_time_.value_or(*time), *time);
   }
-  if (counts_.learn(pairs.x[i], pairs.y[i]) == Fault::kNone) ++pairs_;
+  if (counts_.learn(x, y) == Fault::kNone) ++pairs_;
 }
 
 void CountStream::rank(std::string_view x, std::span<const std::string_view> candidates,
-                       double* scores, std::vector<PairProblem>& /*problems*/) const {
-  for (std::size_t j = 0; j < candidates.size(); ++j) scores[j] = counts_.score(x, candidates[j]);
+                       Batch& batch) const {
+  texts_.encode(candidates, batch.y);
+  batch.problems.clear();
+  batch.release = release_;
+  batch.scores.resize(candidates.size());
+  const std::lock_guard lock(counting_);
+  for (std::size_t j = 0; j < candidates.size(); ++j) {
+    batch.scores[j] = counts_.score(x, candidates[j]);
+  }
 }
 
-StreamFacts CountStream::facts() const {
-  StreamFacts facts;
-  facts.pairs = pairs_;
-  facts.estimator = "pmi";
-  return facts;
+void CountStream::rank(const DenseRows<float>& x, const DenseRows<float>& candidates,
+                       Batch& batch) const {
+  take(x, candidates, batch);
+}
+
+std::optional<PairExplanation> CountStream::explain(std::string_view /*x*/, std::string_view /*y*/,
+                                                std::size_t /*top*/) const {
+  return std::nullopt;
+}
+
+std::unique_ptr<Refresh> CountStream::freeze(Extent /*extent*/) { return nullptr; }
+
+void CountStream::adopt(Refresh& /*refresh*/) {}
+
+std::uint64_t CountStream::pairs() const {
+  const std::lock_guard lock(counting_);
+  return pairs_;
 }
 
 }  // namespace phsic

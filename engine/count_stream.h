@@ -1,43 +1,58 @@
 // A stream that counts: pointwise mutual information of texts that recur exactly (core/pmi.h).
+//
+// Its counts are its model, so every pair is scored by all pairs before it.
 #pragma once
 
 #include <cstdint>
+#include <mutex>
+#include <optional>
 #include <string_view>
-#include <vector>
 
 #include "core/pmi.h"
-#include "engine/session.h"
+#include "engine/stream.h"
 
 namespace phsic {
 
-class CountStream : public Session {
+class CountStream : public Stream {
  public:
   // Throws when the stream is to forget in a way that counts cannot.
   explicit CountStream(const StreamSpec& spec);
 
-  void score(const TextPairs& pairs, double* scores, std::vector<PairProblem>& problems) override;
-  void learn(const TextPairs& pairs, std::vector<PairProblem>& problems) override;
-  void score_then_learn(const TextPairs& pairs, double* scores,
-                        std::vector<PairProblem>& problems) override;
-  void learn_and_refresh(const TextPairs& pairs, std::vector<PairProblem>& problems) override {
-    learn(pairs, problems);
-  }
+  [[nodiscard]] ItemShape shape_x() const override { return texts_.shape(); }
+  [[nodiscard]] ItemShape shape_y() const override { return texts_.shape(); }
+  [[nodiscard]] std::shared_ptr<const Release> release() const override { return release_; }
+  void encode(const TextPairs& pairs, Batch& batch) const override;
+  void take(const DenseRows<float>& x, const DenseRows<float>& y, Batch& batch) const override;
+  void score(Batch& batch) const override;
+  [[nodiscard]] bool learns_one_by_one() const override { return true; }
+  void score_and_learn(Batch& batch, const double* times) override;
+  void rank(std::string_view x, std::span<const std::string_view> candidates,
+            Batch& batch) const override;
+  void rank(const DenseRows<float>& x, const DenseRows<float>& candidates,
+            Batch& batch) const override;
+  [[nodiscard]] std::optional<PairExplanation> explain(std::string_view x, std::string_view y,
+                                                   std::size_t top) const override;
+
+  std::size_t learn(const Lesson& lesson, std::size_t first, bool stops) override;
   [[nodiscard]] std::size_t room() const override { return SIZE_MAX; }
-  void finish() override {}
-  void rank(std::string_view x, std::span<const std::string_view> candidates, double* scores,
-            std::vector<PairProblem>& problems) const override;
-  [[nodiscard]] StreamFacts facts() const override;
-  [[nodiscard]] const Calibration& calibration() const override { return calibration_; }
+  [[nodiscard]] std::unique_ptr<Refresh> freeze(Extent extent) override;
+  void adopt(Refresh& refresh) override;
+  void refresh_every(std::uint64_t /*pairs*/) override {}
+  void skip_refresh() override {}
+  [[nodiscard]] std::uint64_t pairs() const override;
 
  private:
-  void learn_one(const TextPairs& pairs, std::size_t i);
+  void learn_one(std::string_view x, std::string_view y, const double* time);
 
+  Encoder texts_;  // as they are
+  std::shared_ptr<const Release> release_;
   Forgetting forgetting_;
   bool learns_identical_;
+
+  mutable std::mutex counting_;  // guards what follows
   CountPmi counts_;
   std::uint64_t pairs_ = 0;
   std::optional<double> latest_time_;
-  Calibration calibration_;  // always empty
 };
 
 }  // namespace phsic

@@ -63,6 +63,11 @@ Items<float> Encoded::view() const {
   return TextRows{start_.data(), bytes_.data(), rows_};
 }
 
+void Encoded::take(const DenseRows<float>& rows) {
+  restart({ItemKind::kDense, static_cast<std::uint32_t>(rows.dim)}, rows.rows);
+  values_.assign(rows.data, rows.data + rows.rows * rows.dim);
+}
+
 Encoder::Encoder() : shape_{ItemKind::kText, 0}, identity_("text") {}
 
 Encoder::Encoder(const EncoderSpec& spec, const EncoderPath& path)

@@ -23,6 +23,9 @@ class Encoded {
   // Valid until the next encoding into it.
   [[nodiscard]] Items<float> view() const;
 
+  // Vectors that are encoded already are copied in. REQUIRES: rows of a dimension below 2^32.
+  void take(const DenseRows<float>& rows);
+
   struct Problem {
     std::size_t row = 0;
     std::string message;

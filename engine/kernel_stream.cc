@@ -1,16 +1,14 @@
 #include "engine/kernel_stream.h"
 
 #include <algorithm>
+#include <chrono>
 #include <cmath>
 #include <limits>
 
 #include "core/recent.h"
-#include "engine/parallel.h"
 
 namespace phsic {
 namespace {
-
-constexpr std::size_t kChunkPairs = kBlockPairs;
 
 // The first model is built from so many pairs. From then on there is a new one whenever a third
 // more has been learned, or an eighth of what counts when the stream forgets, in whole blocks. What
@@ -22,12 +20,37 @@ Encoder open_side(const EncoderSpec& spec, const Kernel& kernel, const EncoderPa
   return kernel.takes_texts() ? Encoder() : Encoder(spec, path);
 }
 
-// Both in ascending order of rows; the first problem of a row stays.
 void add_encoding_problems(const Encoded& side, std::string_view name,
                            std::vector<PairProblem>& problems) {
   for (const auto& [row, message] : side.problems()) {
     problems.push_back({row, std::string(name) + ": " + message});
   }
+}
+
+// Ascending, and the first problem of a row only.
+void put_in_order(std::vector<PairProblem>& problems) {
+  std::stable_sort(problems.begin(), problems.end(),
+                   [](const auto& a, const auto& b) { return a.row < b.row; });
+  const auto last = std::unique(problems.begin(), problems.end(),
+                                [](const auto& a, const auto& b) { return a.row == b.row; });
+  problems.erase(last, problems.end());
+}
+
+// What encoding has found, and what the items themselves show.
+void find_problems(Batch& batch) {
+  const auto x = batch.x.view();
+  const auto y = batch.y.view();
+  batch.problems.clear();
+  batch.usable.assign(batch.size(), true);
+  add_encoding_problems(batch.x, "x", batch.problems);
+  add_encoding_problems(batch.y, "y", batch.problems);
+  for (std::size_t i = 0; i < batch.size(); ++i) {
+    const Fault fault_x = inspect(x, i);
+    const Fault fault = fault_x != Fault::kNone ? fault_x : inspect(y, i);
+    if (fault != Fault::kNone) batch.problems.push_back({i, std::string(describe(fault))});
+  }
+  put_in_order(batch.problems);
+  for (const auto& problem : batch.problems) batch.usable[problem.row] = false;
 }
 
 std::shared_ptr<const Model<float>> empty_model(const Learner<float>& learner) {
@@ -38,182 +61,255 @@ std::shared_ptr<const Model<float>> empty_model(const Learner<float>& learner) {
 
 }  // namespace
 
-KernelStream::KernelStream(const StreamSpec& spec, const EncoderPath& path, std::size_t threads)
+class KernelStream::Frozen : public Refresh {
+ public:
+  Frozen(Learner<float> state, const EstimatorSpec& spec, Extent extent,
+         std::shared_ptr<Ground> ground)
+      : state_(std::move(state)), spec_(spec), extent_(extent), ground_(std::move(ground)) {}
+
+  void build() override {
+    const auto began = std::chrono::steady_clock::now();
+    refreshed_ = refresh(std::move(state_), spec_, extent_);
+    seconds_ = std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count();
+  }
+
+ private:
+  friend class KernelStream;
+
+  Learner<float> state_;
+  EstimatorSpec spec_;
+  Extent extent_;
+  std::shared_ptr<Ground> ground_;
+  Refreshed<float> refreshed_;
+  double seconds_ = 0;
+};
+
+KernelStream::KernelStream(const StreamSpec& spec, const EncoderPath& path)
     : estimator_(spec.estimator),
       x_(open_side(spec.x_encoder, spec.x_kernel, path)),
       y_(spec.y_encoder == spec.x_encoder && !spec.x_kernel.takes_texts() &&
                  !spec.y_kernel.takes_texts()
              ? x_
              : open_side(spec.y_encoder, spec.y_kernel, path)),
-      threads_(threads),
       learns_identical_(spec.learns_identical),
+      refresh_pairs_(spec.refresh_pairs),
       learner_(spec.config(x_.shape(), y_.shape())),
-      model_(empty_model(learner_)),
-      next_refresh_(kFirstRefresh) {}
-
-void KernelStream::score(const TextPairs& pairs, double* scores,
-                         std::vector<PairProblem>& problems) {
-  prepare(pairs, scores);
-  report(problems);
+      next_refresh_(refresh_pairs_ > 0 ? refresh_pairs_ : kFirstRefresh) {
+  Release first;
+  first.model = empty_model(learner_);
+  release_ = std::make_shared<const Release>(std::move(first));
 }
 
-void KernelStream::learn(const TextPairs& pairs, std::vector<PairProblem>& problems) {
-  prepare(pairs, nullptr);
-  report(problems);
-  learn_prepared(pairs);
-  if (learner_.accepted() < next_refresh_) return;
-  // No model is wanted before the end, but pivots have to keep up.
-  if (const auto change = learner_.propose_pivots()) learner_.adopt(*change);
-  schedule();
+std::shared_ptr<const Release> KernelStream::release() const { return std::atomic_load(&release_); }
+
+void KernelStream::encode(const TextPairs& pairs, Batch& batch) const {
+  x_.encode(pairs.x, batch.x);
+  y_.encode(pairs.y, batch.y);
+  find_problems(batch);
+  for (std::size_t i = 0; !learns_identical_ && i < pairs.x.size(); ++i) {
+    if (pairs.x[i] == pairs.y[i]) batch.usable[i] = false;
+  }
 }
 
-void KernelStream::score_then_learn(const TextPairs& pairs, double* scores,
-                                    std::vector<PairProblem>& problems) {
-  prepare(pairs, scores);
-  report(problems);
-  learn_prepared(pairs);
-  if (learner_.accepted() < next_refresh_) return;
-  refresh_model(Learner<float>::Extent::kWithoutHeldBack);
-  schedule();
+void KernelStream::take(const DenseRows<float>& x, const DenseRows<float>& y, Batch& batch) const {
+  batch.x.take(x);
+  batch.y.take(y);
+  find_problems(batch);
 }
 
-std::size_t KernelStream::room() const { return next_refresh_ - learner_.accepted(); }
+void KernelStream::score(Batch& batch) const {
+  batch.release = release();
+  batch.scores.resize(batch.size());
+  batch.faults.resize(batch.size());
+  batch.release->model->score(batch.x.view(), batch.y.view(), batch.scores.data(),
+                              batch.faults.data(), batch.scratch);
+  const auto known = batch.problems.size();
+  for (std::size_t i = 0; i < batch.size(); ++i) {
+    // A kernel of sound items may still overflow.
+    if (batch.faults[i] == Fault::kNone || !batch.usable[i]) continue;
+    batch.problems.push_back({i, std::string(describe(batch.faults[i]))});
+    batch.usable[i] = false;
+  }
+  if (batch.problems.size() > known) put_in_order(batch.problems);
+  for (const auto& problem : batch.problems) {
+    batch.scores[problem.row] = std::numeric_limits<double>::quiet_NaN();
+  }
+}
 
-void KernelStream::finish() { refresh_model(Learner<float>::Extent::kAll); }
+void KernelStream::score_and_learn(Batch& /*batch*/, const double* /*times*/) {
+  throw Error("a stream with models learns by learn()");
+}
 
-void KernelStream::refresh_model(Learner<float>::Extent extent) {
-  const bool is_last = extent == Learner<float>::Extent::kAll;
+void KernelStream::rank(std::string_view x, std::span<const std::string_view> candidates,
+                        Batch& batch) const {
+  x_.encode({&x, 1}, batch.x);
+  y_.encode(candidates, batch.y);
+  rank_encoded(batch);
+}
+
+void KernelStream::rank(const DenseRows<float>& x, const DenseRows<float>& candidates,
+                        Batch& batch) const {
+  batch.x.take(x);
+  batch.y.take(candidates);
+  rank_encoded(batch);
+}
+
+void KernelStream::rank_encoded(Batch& batch) const {
+  batch.release = release();
+  batch.problems.clear();
+  batch.scores.resize(batch.size());
+  batch.faults.assign(batch.size(), Fault::kNone);
+  batch.release->model->score_one_to_many(batch.x.view(), batch.y.view(), batch.scores.data(),
+                                          batch.faults.data(), batch.scratch);
+  for (const auto& problem : batch.x.problems())
+    batch.problems.push_back({kNoRow, problem.message});
+  for (const auto& problem : batch.y.problems()) {
+    batch.problems.push_back({problem.row, problem.message});
+  }
+  for (std::size_t j = 0; j < batch.size(); ++j) {
+    if (batch.faults[j] != Fault::kNone) {
+      batch.problems.push_back({j, std::string(describe(batch.faults[j]))});
+    }
+  }
+  put_in_order(batch.problems);
+  for (const auto& problem : batch.problems) {
+    if (problem.row != kNoRow) batch.scores[problem.row] = std::numeric_limits<double>::quiet_NaN();
+  }
+}
+
+std::size_t KernelStream::learn(const Lesson& lesson, std::size_t first, bool stops) {
+  const auto left = lesson.size() - first;
+  const auto count = stops ? std::min(left, room()) : left;
+  if (count == 0) return first;
+  const auto number = learner_.next_number();
+  learner_.learn(slice(lesson.x, first, count), slice(lesson.y, first, count), nullptr,
+                 lesson.times == nullptr ? nullptr : lesson.times + first, nullptr);
+  if (lesson.x_texts != nullptr && learner_.next_number() == number + count) {
+    for (std::size_t i = 0; i < count; ++i) {
+      texts_.add(number + i, lesson.x_texts[first + i], lesson.y_texts[first + i]);
+    }
+    if (texts_.is_crowded()) texts_.keep_only(learner_.kept_numbers());
+  }
+  return first + count;
+}
+
+std::size_t KernelStream::room() const {
+  return next_refresh_ - std::min(next_refresh_, learner_.accepted());
+}
+
+// Choosing costs several times as much as building, and changes the scale of the scores.
+EstimatorSpec KernelStream::next_estimator(Extent extent) {
   auto spec = estimator_;
   // A few pairs have few directions to tell from noise.
   const auto accepted = learner_.accepted();
   spec.rank = std::min<std::size_t>(spec.rank, std::max<std::size_t>(32, accepted / 8));
-  // Choosing costs several times as much as building, and changes the scale of the scores.
-  if (accepted < next_choice_ && !is_last) {
-    spec.kind = model_->estimator()->kind();
-    if (model_->facts().ridge > 0) spec.ridge = model_->facts().ridge;
+  const auto& model = *release()->model;
+  if (accepted < next_choice_ && extent != Extent::kAll && model.estimator() != nullptr) {
+    spec.kind = model.estimator()->kind();
+    if (model.facts().ridge > 0) spec.ridge = model.facts().ridge;
   }
-  auto refreshed = refresh(Learner<float>(learner_), spec, extent);
-  model_ = std::move(refreshed.model);
-  if (refreshed.pivots) learner_.adopt(*refreshed.pivots);
-  if (accepted >= next_choice_) next_choice_ = accepted + std::min(accepted, effective_pairs());
+  return spec;
 }
 
-std::uint64_t KernelStream::effective_pairs() const {
-  return static_cast<std::uint64_t>(model_->facts().effective_pairs);
+std::unique_ptr<Refresh> KernelStream::freeze(Extent extent) {
+  const auto spec = next_estimator(extent);
+  const auto accepted = learner_.accepted();
+  if (accepted >= next_choice_) {
+    next_choice_ =
+        accepted + std::min(accepted, static_cast<std::uint64_t>(learner_.effective_pairs()));
+  }
+  if (extent != Extent::kAll) schedule();
+  auto ground = std::make_shared<Ground>();
+  if (texts_.size() > 0) {
+    ground->sample = learner_.sample();
+    ground->texts = texts_;
+  }
+  return std::make_unique<Frozen>(learner_, spec, extent, std::move(ground));
+}
+
+void KernelStream::adopt(Refresh& refresh) {
+  auto& frozen = dynamic_cast<Frozen&>(refresh);
+  if (frozen.refreshed_.pivots) learner_.adopt(*frozen.refreshed_.pivots);
+  Release next;
+  next.number = release()->number + 1;
+  next.model = std::move(frozen.refreshed_.model);
+  next.is_whole = frozen.extent_ == Extent::kAll;
+  next.seconds = frozen.seconds_;
+  auto published = std::make_shared<const Release>(std::move(next));
+  frozen.ground_->release = published;
+  {
+    const std::lock_guard lock(explaining_);
+    ground_ = std::move(frozen.ground_);
+  }
+  std::atomic_store(&release_, std::move(published));
+}
+
+void KernelStream::refresh_every(std::uint64_t pairs) {
+  if (pairs == refresh_pairs_) return;
+  refresh_pairs_ = pairs;
+  schedule();
+}
+
+void KernelStream::skip_refresh() {
+  if (const auto change = learner_.propose_pivots()) learner_.adopt(*change);
+  schedule();
 }
 
 void KernelStream::schedule() {
   const auto accepted = learner_.accepted();
+  if (refresh_pairs_ > 0) {
+    next_refresh_ = accepted + refresh_pairs_;
+    return;
+  }
   auto step = accepted / 3;
-  if (learner_.config().forgetting.mode != Forgetting::Mode::kNever && effective_pairs() > 0) {
-    step = std::min(step, effective_pairs() / 8);
+  if (learner_.config().forgetting.mode != Forgetting::Mode::kNever) {
+    step = std::min(step, static_cast<std::uint64_t>(learner_.effective_pairs()) / 8);
   }
   next_refresh_ = accepted + std::max(step / kBlockPairs, std::uint64_t{1}) * kBlockPairs;
 }
 
-void KernelStream::prepare(const TextPairs& pairs, double* scores) {
-  chunks_used_ = (pairs.x.size() + kChunkPairs - 1) / kChunkPairs;
-  if (chunks_.size() < chunks_used_) chunks_.resize(chunks_used_);
-  for_each_in_parallel(chunks_used_, threads_, [&](std::size_t k) {
-    prepare_chunk(pairs, k * kChunkPairs, scores, chunks_[k]);
-  });
-}
-
-void KernelStream::prepare_chunk(const TextPairs& pairs, std::size_t first, double* scores,
-                                 Chunk& chunk) const {
-  const auto count = std::min(kChunkPairs, pairs.x.size() - first);
-  x_.encode(pairs.x.subspan(first, count), chunk.x);
-  y_.encode(pairs.y.subspan(first, count), chunk.y);
-  const auto x = chunk.x.view();
-  const auto y = chunk.y.view();
-  chunk.faults.resize(count);
-  if (scores != nullptr) {
-    model_->score(x, y, scores + first, chunk.faults.data(), chunk.scratch);
-  } else {
-    for (std::size_t i = 0; i < count; ++i) {
-      const Fault fault_x = inspect(x, i);
-      chunk.faults[i] = fault_x != Fault::kNone ? fault_x : inspect(y, i);
+std::optional<PairExplanation> KernelStream::explain(std::string_view x, std::string_view y,
+                                                     std::size_t top) const {
+  Batch batch;
+  encode({{&x, 1}, {&y, 1}, {}}, batch);
+  const std::lock_guard lock(explaining_);
+  if (ground_ == nullptr || ground_->sample.weights.empty()) return std::nullopt;
+  auto& ground = *ground_;
+  if (!ground.explainer) {
+    ground.explainer.emplace(ground.release->model, ground.sample);
+    // The explainer has what it needs of them.
+    ground.sample.x.clear();
+    ground.sample.y.clear();
+  }
+  PairExplanation result;
+  result.release = ground.release;
+  if (!batch.problems.empty()) {
+    result.problem = batch.problems.front().message;
+    return result;
+  }
+  std::vector<double> contributions(ground.explainer->size());
+  const auto found = ground.explainer->explain(batch.x.view(), batch.y.view(),
+                                               contributions.data(), batch.scratch);
+  if (found.fault != Fault::kNone) {
+    result.problem = describe(found.fault);
+    return result;
+  }
+  result.score = found.score;
+  result.rest = found.rest;
+  const auto part = [&](std::size_t place) {
+    PairExplanation::Part one;
+    one.contribution = contributions[place];
+    one.number = ground.sample.sequences[place];
+    if (const auto texts = ground.texts.find(one.number)) {
+      one.x = texts->first;
+      one.y = texts->second;
     }
-  }
-  chunk.problems.clear();
-  add_encoding_problems(chunk.x, "x", chunk.problems);
-  add_encoding_problems(chunk.y, "y", chunk.problems);
-  for (std::size_t i = 0; i < count; ++i) {
-    const Fault fault = chunk.faults[i];
-    if (fault != Fault::kNone) chunk.problems.push_back({i, std::string(describe(fault))});
-  }
-  std::stable_sort(chunk.problems.begin(), chunk.problems.end(),
-                   [](const auto& a, const auto& b) { return a.row < b.row; });
-  const auto last = std::unique(chunk.problems.begin(), chunk.problems.end(),
-                                [](const auto& a, const auto& b) { return a.row == b.row; });
-  chunk.problems.erase(last, chunk.problems.end());
-  chunk.usable.assign(count, true);
-  for (const auto& problem : chunk.problems) chunk.usable[problem.row] = false;
-  for (std::size_t i = 0; !learns_identical_ && i < count; ++i) {
-    if (pairs.x[first + i] == pairs.y[first + i]) chunk.usable[i] = false;
-  }
-  if (scores == nullptr) return;
-  for (const auto& problem : chunk.problems) {
-    scores[first + problem.row] = std::numeric_limits<double>::quiet_NaN();
-  }
-}
-
-void KernelStream::learn_prepared(const TextPairs& pairs) {
-  for (std::size_t k = 0; k < chunks_used_; ++k) {
-    const Chunk& chunk = chunks_[k];
-    const auto x = chunk.x.view();
-    const auto y = chunk.y.view();
-    const auto* times = pairs.times.empty() ? nullptr : pairs.times.data() + k * kChunkPairs;
-    const auto& usable = chunk.usable;
-    for (auto begin = std::find(usable.begin(), usable.end(), true); begin != usable.end();) {
-      const auto end = std::find(begin, usable.end(), false);
-      const auto first = static_cast<std::size_t>(begin - usable.begin());
-      const auto count = static_cast<std::size_t>(end - begin);
-      learner_.learn(slice(x, first, count), slice(y, first, count), nullptr,
-                     times == nullptr ? nullptr : times + first, nullptr);
-      begin = std::find(end, usable.end(), true);
-    }
-  }
-}
-
-void KernelStream::report(std::vector<PairProblem>& problems) const {
-  problems.clear();
-  for (std::size_t k = 0; k < chunks_used_; ++k) {
-    for (const auto& problem : chunks_[k].problems) {
-      problems.push_back({k * kChunkPairs + problem.row, problem.message});
-    }
-  }
-}
-
-void KernelStream::rank(std::string_view x, std::span<const std::string_view> candidates,
-                        double* scores, std::vector<PairProblem>& problems) const {
-  thread_local Chunk chunk;
-  problems.clear();
-  x_.encode({&x, 1}, chunk.x);
-  y_.encode(candidates, chunk.y);
-  chunk.faults.assign(candidates.size(), Fault::kNone);
-  model_->score_one_to_many(chunk.x.view(), chunk.y.view(), scores, chunk.faults.data(),
-                            chunk.scratch);
-  for (const auto& problem : chunk.x.problems()) problems.push_back({kNoRow, problem.message});
-  for (const auto& problem : chunk.y.problems()) problems.push_back({problem.row, problem.message});
-  for (std::size_t j = 0; j < candidates.size(); ++j) {
-    if (chunk.faults[j] != Fault::kNone) {
-      problems.push_back({j, std::string(describe(chunk.faults[j]))});
-    }
-  }
-  for (const auto& problem : problems) {
-    if (problem.row != kNoRow) scores[problem.row] = std::numeric_limits<double>::quiet_NaN();
-  }
-}
-
-StreamFacts KernelStream::facts() const {
-  StreamFacts facts;
-  facts.pairs = learner_.accepted();
-  if (const auto* estimator = model_->estimator()) facts.estimator = name_of(estimator->kind());
-  facts.ridge = model_->facts().ridge;
-  facts.accuracy = model_->facts().accuracy;
-  if (model_->estimator() != nullptr) facts.dependence = model_->facts().dependence;
-  return facts;
+    return one;
+  };
+  const auto pairs = strongest(contributions, top);
+  for (const auto place : pairs.raising) result.raise.push_back(part(place));
+  for (const auto place : pairs.lowering) result.lower.push_back(part(place));
+  return result;
 }
 
 }  // namespace phsic

@@ -3,66 +3,76 @@
 
 #include <cstdint>
 #include <memory>
+#include <mutex>
+#include <optional>
 #include <string_view>
-#include <vector>
 
+#include "core/explain.h"
 #include "core/learner.h"
-#include "core/model.h"
 #include "core/refresh.h"
 #include "engine/encoder.h"
-#include "engine/session.h"
+#include "engine/sampled_texts.h"
+#include "engine/stream.h"
 
 namespace phsic {
 
-class KernelStream : public Session {
+class KernelStream : public Stream {
  public:
-  KernelStream(const StreamSpec& spec, const EncoderPath& path, std::size_t threads);
+  KernelStream(const StreamSpec& spec, const EncoderPath& path);
 
-  void score(const TextPairs& pairs, double* scores, std::vector<PairProblem>& problems) override;
-  void learn(const TextPairs& pairs, std::vector<PairProblem>& problems) override;
-  void score_then_learn(const TextPairs& pairs, double* scores,
-                        std::vector<PairProblem>& problems) override;
-  void learn_and_refresh(const TextPairs& pairs, std::vector<PairProblem>& problems) override {
-    score_then_learn(pairs, nullptr, problems);
-  }
+  [[nodiscard]] ItemShape shape_x() const override { return x_.shape(); }
+  [[nodiscard]] ItemShape shape_y() const override { return y_.shape(); }
+  [[nodiscard]] std::shared_ptr<const Release> release() const override;
+  void encode(const TextPairs& pairs, Batch& batch) const override;
+  void take(const DenseRows<float>& x, const DenseRows<float>& y, Batch& batch) const override;
+  void score(Batch& batch) const override;
+  [[nodiscard]] bool learns_one_by_one() const override { return false; }
+  void score_and_learn(Batch& batch, const double* times) override;
+  void rank(std::string_view x, std::span<const std::string_view> candidates,
+            Batch& batch) const override;
+  void rank(const DenseRows<float>& x, const DenseRows<float>& candidates,
+            Batch& batch) const override;
+  [[nodiscard]] std::optional<PairExplanation> explain(std::string_view x, std::string_view y,
+                                                   std::size_t top) const override;
+
+  std::size_t learn(const Lesson& lesson, std::size_t first, bool stops) override;
   [[nodiscard]] std::size_t room() const override;
-  void finish() override;
-  void rank(std::string_view x, std::span<const std::string_view> candidates, double* scores,
-            std::vector<PairProblem>& problems) const override;
-  [[nodiscard]] StreamFacts facts() const override;
-  [[nodiscard]] const Calibration& calibration() const override { return model_->calibration(); }
+  [[nodiscard]] std::unique_ptr<Refresh> freeze(Extent extent) override;
+  void adopt(Refresh& refresh) override;
+  void refresh_every(std::uint64_t pairs) override;
+  void skip_refresh() override;
+  [[nodiscard]] std::uint64_t pairs() const override { return learner_.accepted(); }
 
  private:
-  // What one thread works on: up to kBlockPairs pairs, encoded, and the memory to score them in.
-  struct Chunk {
-    Encoded x;
-    Encoded y;
-    std::vector<Fault> faults;  // of each pair
-    ScoreScratch<float> scratch;
-    std::vector<PairProblem> problems;  // rows within the chunk, ascending, one for a row
-    std::vector<bool> usable;           // to learn from
+  class Frozen;
+  // What a model is explained with: the sample that was there when it was built.
+  struct Ground {
+    std::shared_ptr<const Release> release;
+    Reservoir<float>::Sample sample;
+    SampledTexts texts;
+    std::optional<Explainer<float>> explainer;  // made when it is first needed
   };
 
-  // Encodes all pairs, kChunkPairs to a chunk, and scores them unless `scores` is null.
-  void prepare(const TextPairs& pairs, double* scores);
-  void prepare_chunk(const TextPairs& pairs, std::size_t first, double* scores, Chunk& chunk) const;
-  void learn_prepared(const TextPairs& pairs);
-  void report(std::vector<PairProblem>& problems) const;
-  void refresh_model(Learner<float>::Extent extent);
-  [[nodiscard]] std::uint64_t effective_pairs() const;
+  [[nodiscard]] EstimatorSpec next_estimator(Extent extent);
+  void rank_encoded(Batch& batch) const;
   void schedule();
 
   EstimatorSpec estimator_;
   Encoder x_;
   Encoder y_;
-  std::size_t threads_;
   bool learns_identical_;
+  std::uint64_t refresh_pairs_;  // 0: by growth
+
+  std::shared_ptr<const Release> release_;  // std::atomic_load and _store only
+
+  // The learner's.
   Learner<float> learner_;
-  std::shared_ptr<const Model<float>> model_;
+  SampledTexts texts_;
   std::uint64_t next_refresh_ = 0;  // when so many pairs are accepted
   std::uint64_t next_choice_ = 0;
-  std::vector<Chunk> chunks_;
-  std::size_t chunks_used_ = 0;
+
+  mutable std::mutex explaining_;  // guards ground_ and what it points to
+  std::shared_ptr<Ground> ground_;
 };
 
 }  // namespace phsic

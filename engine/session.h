@@ -17,23 +17,11 @@
 
 #include "core/calibration.h"
 #include "core/model.h"
+#include "engine/batch.h"
 #include "engine/encoder_library.h"
 #include "engine/stream_spec.h"
 
 namespace phsic {
-
-// Texts stay the caller's, valid during the call. REQUIRES: as many x as y, and times or none.
-struct TextPairs {
-  std::span<const std::string_view> x;
-  std::span<const std::string_view> y;
-  std::span<const double> times;  // seconds
-};
-
-// A pair that could not be used, and why.
-struct PairProblem {
-  std::size_t row = 0;
-  std::string message;
-};
 
 // What a stream knows of itself.
 struct StreamFacts {

@@ -28,6 +28,7 @@ struct StreamSpec {
   Forgetting forgetting;
   std::uint32_t reservoir = 4096;
   std::uint32_t held_back = 1024;
+  std::uint64_t refresh_pairs = 0;  // a new model after so many; 0: when a third more was learned
   std::uint64_t seed = 1;
   // A text with itself is a copy, not a pair that tells what belongs together.
   bool learns_identical = false;

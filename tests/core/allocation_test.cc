@@ -1,10 +1,11 @@
-// Once warm, scoring allocates nothing, and learning nothing for each pair. A program of its own,
-// because it counts every call of operator new.
+// Once warm, scoring and watching for drift allocate nothing, and learning nothing for each pair. A
+// program of its own, because it counts every call of operator new.
 #include <atomic>
 #include <catch2/catch.hpp>
 #include <cstdlib>
 #include <new>
 
+#include "core/drift.h"
 #include "core/refresh.h"
 #include "tests/core/streams.h"
 
@@ -103,6 +104,18 @@ TEST_CASE("Warm learning allocates less than once a block") {
     const std::size_t blocks = 4 * stream.size() / kBlockPairs;
     CHECK(allocations - before < blocks);
   }
+}
+
+TEST_CASE("Watching for drift allocates nothing but at a restart") {
+  Random random(3);
+  std::vector<double> scores(300);
+  for (double& score : scores) score = random.normal();
+  DriftAlarm alarm(1e-9);
+  alarm.restart(Calibration(scores, scores));
+  const std::size_t before = allocations;
+  for (int i = 0; i < 100; ++i) alarm.add(scores);
+  CHECK(alarm.looks() > 6);
+  CHECK(allocations - before == 0);
 }
 
 }  // namespace

@@ -5,6 +5,7 @@
 #include <cstdlib>
 #include <vector>
 
+#include "core/explain.h"
 #include "core/random.h"
 #include "core/refresh.h"
 
@@ -65,6 +66,24 @@ void score_some(const Model<T>& model, const ItemShape& shape_x, const ItemShape
   static_cast<void>(model.calibration().threshold(0.1));
 }
 
+// Explains the pairs by each other.
+template <class T>
+void explain_some(const Model<T>& model, const ItemShape& shape_x, const ItemShape& shape_y) {
+  const typename Reservoir<T>::Sample sample{
+      make_items<T>(shape_x, 5, 13), make_items<T>(shape_y, 5, 14), {1, 2, 3, 4, 5}, {}};
+  const Explainer<T> explainer(std::make_shared<const Model<T>>(model), sample);
+  std::vector<double> contributions(explainer.size());
+  ScoreScratch<T> scratch;
+  const Items<T> x = slice(sample.x.view(), 0, 1);
+  const Items<T> y = slice(sample.y.view(), 0, 1);
+  const Explanation explanation = explainer.explain(x, y, contributions.data(), scratch);
+  for (const double contribution : contributions) {
+    require(explanation.fault != Fault::kNone || std::isfinite(contribution),
+            "contributions are finite");
+  }
+  require(strongest(contributions, 2).raising.size() <= 2, "no more are found than asked for");
+}
+
 template <class T>
 void refresh_and_score(const Learner<T>& learner) {
   using Extent = typename Learner<T>::Extent;
@@ -72,6 +91,7 @@ void refresh_and_score(const Learner<T>& learner) {
   if (learner.config().parts == Moments::Parts::kAll) spec.kind = std::nullopt;
   const Refreshed<T> refreshed = refresh(learner, spec, Extent::kAll);
   score_some(*refreshed.model, learner.config().x.items, learner.config().y.items);
+  explain_some(*refreshed.model, learner.config().x.items, learner.config().y.items);
 }
 
 template <class T>
@@ -122,7 +142,9 @@ void use(const Model<T>& model) {
   };
   const ItemShape x = shape_for(model.map_x());
   const ItemShape y = shape_for(model.map_y());
-  if (x.dim <= kMostDimensions && y.dim <= kMostDimensions) score_some(model, x, y);
+  if (x.dim > kMostDimensions || y.dim > kMostDimensions) return;
+  score_some(model, x, y);
+  explain_some(model, x, y);
 }
 
 template <class T>
@@ -150,6 +172,17 @@ void use(CountPmi pmi) {
   other.merge(pmi);
   require(!std::isnan(other.score("a", "d")), "scores are never NaN");
   require(!std::isnan(other.score("a", "never seen")), "scores are never NaN");
+}
+
+void use(DriftAlarm alarm) {
+  Random random(1);
+  // Enough for several looks at the largest window.
+  for (int i = 0; i < 10'000; ++i) {
+    const auto look = alarm.add(random.normal());
+    require(!look || (look->p_value >= 0 && look->p_value <= 1), "p-values are shares");
+  }
+  alarm.restart(Calibration({1, 2, 3}, {0}));
+  require(alarm.looks() == 0 && !alarm.is_raised(), "a restart begins anew");
 }
 
 template void use(Learner<float>);

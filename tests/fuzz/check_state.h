@@ -12,6 +12,7 @@
 #include <string>
 
 #include "core/archive.h"
+#include "core/drift.h"
 #include "core/learner.h"
 #include "core/model.h"
 #include "core/pmi.h"
@@ -29,6 +30,7 @@ void use(const Model<T>& model);
 template <class T>
 void use(const PivotChange<T>& change);
 void use(CountPmi pmi);
+void use(DriftAlarm alarm);
 
 template <class Object>
 [[nodiscard]] std::optional<Object> parse_or_refuse(std::span<const char> bytes) {

@@ -11,5 +11,6 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   fuzz::check_bytes<PivotChange<float>>(bytes);
   fuzz::check_bytes<PivotChange<double>>(bytes);
   fuzz::check_bytes<CountPmi>(bytes);
+  fuzz::check_bytes<DriftAlarm>(bytes);
   return 0;
 }

@@ -123,6 +123,17 @@ void write_counts(SeedWriter& seeds) {
   }
 }
 
+void write_alarms(SeedWriter& seeds) {
+  DriftAlarm alarm;
+  seeds.write_state("drift_fuzz", alarm);
+  Random random(1);
+  for (const double apart : {0, 3}) {
+    alarm.restart(Calibration({0, 0.5, 0.5, 1, 2}, {0}));
+    for (int i = 0; i < 100; ++i) alarm.add(random.normal() + apart);
+    seeds.write_state("drift_fuzz", alarm);
+  }
+}
+
 void write_tables(SeedWriter& seeds) {
   const std::string tables[] = {
       "a\tb\nc\td\te\r\n\nf\n", "\xef\xbb\xbfx\ty\n1\t\xe4\xbd\xa0\n2\t\xff\n",
@@ -147,6 +158,7 @@ void write_all(SeedWriter& seeds) {
   write_streams<float>(seeds, "learner_float_fuzz");
   write_streams<double>(seeds, "learner_double_fuzz");
   write_counts(seeds);
+  write_alarms(seeds);
   fuzz::write_encoder_seeds(
       [&](const std::string& target, const std::string& bytes) { seeds.write(target, bytes); });
   for (const char* notation :

@@ -1,0 +1,123 @@
+#include "daemon/fair_queue.h"
+
+#include <algorithm>
+
+namespace phsic {
+namespace {
+
+// A job without rows still takes its turn.
+std::uint64_t pairs_of(const Job& job) { return std::max<std::uint64_t>(1, job.pairs.size()); }
+
+bool is_urgent(const Job& job) { return job.scores && !job.client.empty(); }
+
+}  // namespace
+
+void FairQueue::set_limits(Limits limits) {
+  const std::lock_guard lock(mutex_);
+  limits_ = limits;
+}
+
+bool FairQueue::offer(const std::shared_ptr<Job>& job) {
+  {
+    const std::lock_guard lock(mutex_);
+    if (closed_) return false;
+    const auto pairs = pairs_of(*job);
+    const auto bytes = job->pairs.byte_count();
+    const auto found = by_name_.find(job->client);
+    const auto own_pairs = found == by_name_.end() ? 0 : found->second->pairs;
+    const auto own_bytes = found == by_name_.end() ? 0 : found->second->bytes;
+    const auto fits = [](std::uint64_t own, std::uint64_t more, std::uint64_t used,
+                         std::uint64_t limit) { return used < limit && own + more <= limit - used; };
+    if (depth_.pairs > 0 && !(fits(own_pairs, pairs, depth_.pairs, limits_.pairs) &&
+                              fits(own_bytes, bytes, depth_.bytes, limits_.bytes))) {
+      return false;
+    }
+    if (found == by_name_.end()) {
+      clients_.push_back({job->client, {}, 0, 0, 0});
+      by_name_[job->client] = std::prev(clients_.end());
+    }
+    auto& client = *by_name_[job->client];
+    client.jobs.push_back(job);
+    client.pairs += pairs;
+    client.bytes += bytes;
+    depth_.pairs += pairs;
+    depth_.bytes += bytes;
+  }
+  filled_.notify_one();
+  return true;
+}
+
+// One turn for each client whose next job is urgent, or whose next job is not.
+bool FairQueue::take_turns(Taken& taken, std::size_t most, bool urgent) {
+  std::size_t rows = 0;
+  for (const auto& slice : taken.slices) rows += slice.count;
+  bool took = false;
+  std::size_t turns = clients_.size();
+  while (turns-- > 0 && rows < most) {
+    auto& client = clients_.front();
+    const auto job = client.jobs.front();
+    // Each goes to the end after its turn.
+    clients_.splice(clients_.end(), clients_, clients_.begin());
+    if (is_urgent(*job) != urgent) continue;
+    const auto left = job->pairs.size() - client.next_row;
+    const auto count = std::min(left, most - rows);
+    taken.slices.push_back({job, client.next_row, count});
+    taken.learns = taken.learns || job->learns || job->operation == Operation::kRefresh;
+    rows += std::max<std::size_t>(1, count);
+    took = true;
+    const auto pairs = std::max<std::uint64_t>(1, count);
+    client.next_row += count;
+    client.pairs -= pairs;
+    depth_.pairs -= pairs;
+    if (client.next_row < job->pairs.size()) continue;
+    const auto bytes = job->pairs.byte_count();
+    client.bytes -= bytes;
+    depth_.bytes -= bytes;
+    client.next_row = 0;
+    client.jobs.pop_front();
+    if (client.jobs.empty()) {
+      by_name_.erase(client.name);
+      clients_.pop_back();
+    }
+  }
+  return took;
+}
+
+bool FairQueue::take(Taken& taken, std::size_t most) {
+  taken.slices.clear();
+  taken.learns = false;
+  std::unique_lock lock(mutex_);
+  filled_.wait(lock, [&] { return closed_ || !clients_.empty(); });
+  if (clients_.empty()) return false;
+  std::size_t rows = 0;
+  const auto count_rows = [&] {
+    rows = 0;
+    for (const auto& slice : taken.slices) rows += slice.count;
+  };
+  bool urgent = true;
+  while (rows < most && !clients_.empty()) {
+    if (!take_turns(taken, most, urgent)) {
+      // What only teaches waits until nobody waits for a score.
+      if (!urgent || !taken.slices.empty()) break;
+      urgent = false;
+    }
+    count_rows();
+  }
+  if (taken.learns) taken.ticket = next_ticket_++;
+  return true;
+}
+
+void FairQueue::close() {
+  {
+    const std::lock_guard lock(mutex_);
+    closed_ = true;
+  }
+  filled_.notify_all();
+}
+
+FairQueue::Depth FairQueue::depth() const {
+  const std::lock_guard lock(mutex_);
+  return depth_;
+}
+
+}  // namespace phsic

@@ -1,0 +1,44 @@
+// The feed: what was scored and what happened, to whoever subscribed.
+//
+// Each topic counts its messages from 1, sent or not, so that a subscriber sees what it missed.
+// Messages that nobody subscribed to are counted and not made. Belongs to the loop's thread.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <set>
+#include <string>
+#include <string_view>
+
+#include "daemon/job.h"
+#include "daemon/socket.h"
+
+namespace phsic {
+
+class Feed {
+ public:
+  // `audience_changed` is called when somebody subscribed or left.
+  Feed(Socket& socket, std::function<void()> audience_changed);
+
+  [[nodiscard]] bool has_audience(const std::string& topic) const;
+  // The scores of a job, and its flags; `pairs` of it were scored.
+  void publish_scores(const std::string& stream, const Job& job);
+  // JSON without its opening brace.
+  void publish_event(const std::string& stream, std::string_view event);
+
+  [[nodiscard]] std::uint64_t published() const { return published_; }
+
+ private:
+  void take_subscription(const Frames& frames);
+  void publish(const std::string& topic, std::uint64_t sequence, std::string_view rest);
+
+  Socket& socket_;
+  std::function<void()> audience_changed_;
+  std::set<std::string, std::less<>> subscriptions_;  // prefixes
+  std::map<std::string, std::uint64_t> sequences_;    // the last number of each topic
+  std::uint64_t published_ = 0;
+  std::string text_;
+};
+
+}  // namespace phsic

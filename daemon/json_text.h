@@ -1,0 +1,19 @@
+// Writing JSON where it has to be quick: texts and numbers, appended to a string.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+namespace phsic {
+
+// The text in quotation marks. What is not UTF-8 must not come in here: everything that was parsed
+// is.
+void append_json_text(std::string& out, std::string_view text);
+[[nodiscard]] std::string quoted_json(std::string_view text);
+
+// All digits that tell it from others; null unless finite.
+void append_json_number(std::string& out, double value);
+// Six digits are enough of a share.
+void append_json_share(std::string& out, double value);
+
+}  // namespace phsic

@@ -1,0 +1,205 @@
+#include "daemon/lane.h"
+
+#include <fmt/format.h>
+#include <sys/resource.h>
+
+#include <algorithm>
+#include <cmath>
+#include <iterator>
+#include <limits>
+
+#include "daemon/json_text.h"
+#include "daemon/reply.h"
+
+namespace phsic {
+namespace {
+
+constexpr std::size_t kMostExplained = 64;  // waiting to be explained
+// The background gives way to everyone else.
+constexpr int kBackgroundNiceness = 10;
+
+// A broken encoder fails at every pair; saying so once in a while is enough.
+constexpr auto kBetweenFailures = std::chrono::seconds(1);
+
+constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
+
+FairQueue::Limits limits_of(const StreamSettings& settings) {
+  return {settings.queue_pairs, settings.queue_bytes};
+}
+
+void require_shape(std::string_view side, ItemShape found, ItemShape expected) {
+  if (found == expected) return;
+  throw RequestError("wrong_shape", fmt::format("{} is {}, expected {}", side, found.to_string(),
+                                                expected.to_string()));
+}
+
+}  // namespace
+
+Lane::Lane(const StreamSettings& settings, std::unique_ptr<Stream> stream, Outlet& outlet)
+    : settings_(settings),
+      stream_(std::move(stream)),
+      outlet_(outlet),
+      queue_(limits_of(settings)),
+      intake_(stream_->shape_x(), stream_->shape_y()),
+      batch_pairs_(settings.batch_pairs),
+      refresh_seconds_(settings.refresh_seconds),
+      flag_p_value_(settings.flag_p_value),
+      feed_texts_(settings.feed_texts),
+      learn_queue_pairs_(settings.learn_queue_pairs),
+      refresh_pairs_(settings.spec.refresh_pairs),
+      room_(stream_->room()),
+      last_failure_((Clock::now() - kBetweenFailures).time_since_epoch().count()),
+      last_refresh_(Clock::now()),
+      workers_left_(stream_->learns_one_by_one() ? 1 : settings.workers) {
+  const auto workers = workers_left_.load();
+  for (std::size_t i = 0; i < workers; ++i) threads_.emplace_back([this] { work(); });
+  threads_.emplace_back([this] { run_learner(); });
+  threads_.emplace_back([this] { run_background(); });
+}
+
+Lane::~Lane() {
+  close();
+  for (auto& thread : threads_) thread.join();
+}
+
+void Lane::require_fits(const Job& job) const {
+  if (!job.pairs.are_vectors) return;
+  const auto dense = [](std::size_t dim) {
+    return ItemShape{ItemKind::kDense, static_cast<std::uint32_t>(dim)};
+  };
+  require_shape("x", dense(job.pairs.x_dim), stream_->shape_x());
+  require_shape("y", dense(job.pairs.y_dim), stream_->shape_y());
+}
+
+bool Lane::offer(const std::shared_ptr<Job>& job) {
+  require_fits(*job);
+  job->lane = this;
+  const auto rows = job->pairs.size();
+  job->rows_left = std::max<std::size_t>(1, rows);
+  if (job->scores) {
+    job->score.assign(rows, kNan);
+    job->percentile.assign(rows, kNan);
+    job->p_value.assign(rows, kNan);
+  }
+  bool accepted = true;
+  if (job->operation == Operation::kExplain) {
+    accepted = explaining_ < kMostExplained;
+    if (accepted) {
+      ++explaining_;
+      in_background([this, job] { explain(job); });
+    }
+  } else {
+    const bool has_way =
+        !job->learns || unlearned_ == 0 || unlearned_ + rows <= learn_queue_pairs_;
+    // Before the offer: a worker may be done with it at once.
+    if (job->learns) unlearned_ += rows;
+    if (job->client.empty()) wants_way_ = true;
+    accepted = has_way && queue_.offer(job);
+    if (!accepted && job->learns) unlearned_ -= rows;
+    if (accepted && job->client.empty()) wants_way_ = false;
+  }
+  if (!accepted && !job->client.empty()) ++shed_;
+  return accepted;
+}
+
+void Lane::update(const StreamSettings& settings) {
+  settings_ = settings;
+  queue_.set_limits(limits_of(settings));
+  refresh_seconds_ = settings.refresh_seconds;
+  flag_p_value_ = settings.flag_p_value;
+  feed_texts_ = settings.feed_texts;
+  learn_queue_pairs_ = settings.learn_queue_pairs;
+  refresh_pairs_ = settings.spec.refresh_pairs;
+  intake_.wake();
+}
+
+void Lane::set_audience(bool scores, bool flags) {
+  feeds_scores_ = scores;
+  feeds_flags_ = flags;
+}
+
+void Lane::close() { queue_.close(); }
+
+void Lane::append_stats(std::string& out) const {
+  const auto release = stream_->release();
+  const auto depth = queue_.depth();
+  fmt::format_to(
+      std::back_inserter(out),
+      "\"pairs\":{},\"refused\":{},\"unlearned\":{},\"scored\":{},\"ranked\":{},\"flagged\":{},"
+      "\"problems\":{},\"refreshes\":{},\"drifts\":{},\"drift_p_value\":{:.6g},\"queue\":{},"
+      "\"queue_bytes\":{},\"overloaded\":{},\"failed\":{},",
+      learned_.load(), refused_.load(), unlearned_.load(), scored_.load(), ranked_.load(),
+      flagged_.load(), problems_.load(), refreshes_.load(), drifts_.load(), drift_p_value_.load(),
+      depth.pairs, depth.bytes, shed_.load(), failed_.load());
+  append_release(*release, out);
+}
+
+void Lane::append_calibration(std::string& out) const {
+  const auto release = stream_->release();
+  const auto append = [&](const char* name, const std::vector<double>& values) {
+    fmt::format_to(std::back_inserter(out), "\"{}\":[", name);
+    for (std::size_t i = 0; i < values.size(); ++i) {
+      if (i > 0) out += ',';
+      append_json_number(out, values[i]);
+    }
+    out += ']';
+  };
+  append("matched", release->calibration().matched());
+  out += ',';
+  append("null", release->calibration().null());
+}
+
+void Lane::announce_failure(const std::string& message) {
+  const auto now = Clock::now().time_since_epoch().count();
+  auto last = last_failure_.load();
+  if (now - last < std::chrono::duration_cast<Clock::duration>(kBetweenFailures).count()) return;
+  if (!last_failure_.compare_exchange_strong(last, now)) return;
+  outlet_.announce(
+      *this, fmt::format("\"event\":\"failure\",\"message\":{}}}", quoted_json(message)));
+}
+
+void Lane::in_background(std::function<void()> task) {
+  {
+    const std::lock_guard lock(background_mutex_);
+    tasks_.push_back(std::move(task));
+  }
+  background_filled_.notify_one();
+}
+
+void Lane::run_background() {
+  // On Linux a thread has a niceness of its own. If it cannot be had, all are equal.
+  setpriority(PRIO_PROCESS, 0, kBackgroundNiceness);
+  while (true) {
+    std::function<void()> task;
+    {
+      std::unique_lock lock(background_mutex_);
+      background_filled_.wait(lock, [&] { return background_closed_ || !tasks_.empty(); });
+      if (tasks_.empty()) break;
+      task = std::move(tasks_.front());
+      tasks_.pop_front();
+    }
+    task();
+  }
+  outlet_.closed(*this);
+}
+
+void Lane::explain(const std::shared_ptr<Job>& job) {
+  try {
+    const auto found = stream_->explain(job->pairs.x[0], job->pairs.y[0], job->top);
+    if (!found) {
+      job->reply = error_reply(job->id, "not_ready",
+                               "there is no model yet to explain with, expected one after a refresh");
+    } else if (!found->problem.empty()) {
+      job->reply = error_reply(job->id, "bad_request", found->problem);
+    } else {
+      write_explanation(*found, *job);
+    }
+  } catch (const std::exception& problem) {
+    ++failed_;
+    job->reply = error_reply(job->id, "failed", problem.what());
+  }
+  --explaining_;
+  outlet_.deliver(job);
+}
+
+}  // namespace phsic

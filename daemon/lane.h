@@ -1,0 +1,189 @@
+// A lane: one stream at work, in threads of its own.
+//
+//   I/O thread -> queue -> workers: encode, score -> answer, feed
+//                             |
+//                             v
+//                          intake -> learner: learn, freeze, adopt
+//                                       |            ^
+//                                       v            |
+//                                    background: build models, explain
+//
+// Lanes share nothing, so that a slow or broken encoder in one does not delay another. offer(),
+// update(), close() and the counters are for the I/O thread; everything goes back to it through the
+// Outlet.
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <condition_variable>
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "core/drift.h"
+#include "daemon/config.h"
+#include "daemon/fair_queue.h"
+#include "daemon/intake.h"
+#include "daemon/job.h"
+#include "engine/stream.h"
+
+namespace phsic {
+
+// Where a lane's results go. Called from any of its threads.
+class Outlet {
+ public:
+  Outlet() = default;
+  virtual ~Outlet() = default;
+  Outlet(const Outlet&) = delete;
+  Outlet& operator=(const Outlet&) = delete;
+  Outlet(Outlet&&) = delete;
+  Outlet& operator=(Outlet&&) = delete;
+
+  // A job that is done: its reply and its feed are to be sent.
+  virtual void deliver(std::shared_ptr<Job> job) = 0;
+  // An event for the feed: JSON without its opening brace.
+  virtual void announce(Lane& lane, std::string event) = 0;
+  // There is room again after offer() had to refuse pairs without a client.
+  virtual void make_way(Lane& lane) = 0;
+  // Everything accepted is done, and the lane's threads end.
+  virtual void closed(Lane& lane) = 0;
+};
+
+class Lane {
+ public:
+  // Starts the threads.
+  Lane(const StreamSettings& settings, std::unique_ptr<Stream> stream, Outlet& outlet);
+  // REQUIRES: closed, or nothing to do.
+  ~Lane();
+  Lane(const Lane&) = delete;
+  Lane& operator=(const Lane&) = delete;
+  Lane(Lane&&) = delete;
+  Lane& operator=(Lane&&) = delete;
+
+  [[nodiscard]] const std::string& name() const { return settings_.name; }
+  [[nodiscard]] const StreamSettings& settings() const { return settings_; }
+  [[nodiscard]] const Stream& stream() const { return *stream_; }
+
+  // Takes a job over, or refuses it because too much is waiting already. Throws a RequestError if
+  // it does not fit the stream.
+  [[nodiscard]] bool offer(const std::shared_ptr<Job>& job);
+  // What may change while it runs.
+  void update(const StreamSettings& settings);
+  // Whether anybody wants the feed of scores, or of flags.
+  void set_audience(bool scores, bool flags);
+  // Accepts nothing more, and ends when all that was accepted is done.
+  void close();
+
+  // Members of JSON for `stats`.
+  void append_stats(std::string& out) const;
+  void append_calibration(std::string& out) const;
+  [[nodiscard]] std::uint64_t learned() const { return learned_; }
+  // How many requests were refused.
+  [[nodiscard]] std::uint64_t shed() const { return shed_; }
+
+ private:
+  struct Workbench;
+  using Clock = std::chrono::steady_clock;
+
+  void require_fits(const Job& job) const;
+
+  // Workers.
+  void work();
+  void process(FairQueue::Taken& taken, Workbench& bench);
+  void score_texts(Workbench& bench);
+  void score_vectors(Workbench& bench);
+  void rank(const Slice& slice, Workbench& bench);
+  void score_batch(const std::vector<Slice>& slices, Batch& batch, Workbench& bench);
+  void score_one_by_one(const std::vector<Slice>& slices, Batch& batch, Workbench& bench);
+  void fail(const std::vector<Slice>& slices, const std::string& message);
+  void take_scores(const Slice& slice, std::size_t offset, const Batch& batch);
+  void watch_for_drift(const Slice& slice, const Release& release);
+  void teach(FairQueue::Taken& taken, Workbench& bench);
+  void finish_rows(const Slice& slice);
+  void finish(const std::shared_ptr<Job>& job);
+  void write_feed(Job& job) const;
+  void announce_failure(const std::string& message);
+  [[nodiscard]] static double time_of(const Job& job, std::size_t i);
+
+  // The learner.
+  void run_learner();
+  void learn_block(const Intake::Block& block);
+  void learn_rows(const Intake::Block& block, std::size_t first, std::size_t last);
+  void pass_marker(const std::shared_ptr<Job>& job);
+  void start_refresh(Stream::Extent extent);
+  void finish_refresh();
+  void await_refresh();
+  void refresh_by_time();
+  void answer(const std::shared_ptr<Job>& job, const std::string& error);
+  [[nodiscard]] Clock::time_point next_look() const;
+
+  // The background.
+  void run_background();
+  void in_background(std::function<void()> task);
+  void explain(const std::shared_ptr<Job>& job);
+
+  StreamSettings settings_;  // the I/O thread's
+  std::unique_ptr<Stream> stream_;
+  Outlet& outlet_;
+  FairQueue queue_;
+  Intake intake_;
+
+  const std::size_t batch_pairs_;
+  // What may change while the lane runs.
+  std::atomic<double> refresh_seconds_;
+  std::atomic<double> flag_p_value_;
+  std::atomic<bool> feed_texts_;
+  std::atomic<std::uint64_t> learn_queue_pairs_;
+  std::atomic<std::uint64_t> refresh_pairs_;
+  std::atomic<bool> feeds_scores_{false};
+  std::atomic<bool> feeds_flags_{false};
+
+  // Counters.
+  std::atomic<std::uint64_t> scored_{0};
+  std::atomic<std::uint64_t> ranked_{0};
+  std::atomic<std::uint64_t> flagged_{0};
+  std::atomic<std::uint64_t> problems_{0};
+  std::atomic<std::uint64_t> refused_{0};    // pairs not learned
+  std::atomic<std::uint64_t> unlearned_{0};  // accepted for learning, and not learned yet
+  std::atomic<std::uint64_t> learned_{0};
+  std::atomic<std::uint64_t> room_{0};
+  std::atomic<std::uint64_t> shed_{0};
+  std::atomic<std::uint64_t> failed_{0};
+  std::atomic<std::uint64_t> refreshes_{0};
+  std::atomic<std::uint64_t> drifts_{0};
+  std::atomic<double> drift_p_value_{1};
+  std::atomic<bool> wants_way_{false};
+  std::atomic<std::size_t> explaining_{0};
+
+  std::atomic<Clock::rep> last_failure_;  // when one was last announced
+
+  std::mutex drift_mutex_;  // guards the two below
+  DriftAlarm drift_;
+  std::uint64_t drift_model_ = 0;
+
+  // The learner's.
+  std::unique_ptr<Refresh> refresh_;  // on its way; the background works on it until built_
+  std::vector<std::shared_ptr<Job>> after_refresh_;
+  Clock::time_point last_refresh_;
+  std::uint64_t learned_at_refresh_ = 0;
+  std::vector<std::string_view> lesson_x_;  // scratch
+  std::vector<std::string_view> lesson_y_;
+  std::string refresh_error_;  // the background's until built_
+  std::atomic<bool> built_{false};
+
+  std::mutex background_mutex_;  // guards the three below
+  std::condition_variable background_filled_;
+  std::deque<std::function<void()>> tasks_;
+  bool background_closed_ = false;
+
+  std::atomic<std::size_t> workers_left_;
+  std::vector<std::thread> threads_;
+};
+
+}  // namespace phsic

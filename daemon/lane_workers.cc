@@ -1,0 +1,300 @@
+// The workers of a lane: encode, score, hand on to the learner, answer.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <iterator>
+
+#include "daemon/lane.h"
+#include "daemon/reply.h"
+
+namespace phsic {
+
+// What a worker works with, kept from batch to batch.
+struct Lane::Workbench {
+  FairQueue::Taken taken;
+  Batch batch;
+  Batch vectors;
+  std::vector<Slice> texts_of;    // slices whose rows are in `batch`, in order
+  std::vector<Slice> vectors_of;  // the same for `vectors`
+  std::vector<std::string_view> x;
+  std::vector<std::string_view> y;
+  std::vector<float> x_values;
+  std::vector<float> y_values;
+  std::vector<double> times;
+
+  void clear() {
+    texts_of.clear();
+    vectors_of.clear();
+    x.clear();
+    y.clear();
+    x_values.clear();
+    y_values.clear();
+  }
+};
+
+void Lane::work() {
+  Workbench bench;
+  while (queue_.take(bench.taken, batch_pairs_)) {
+    process(bench.taken, bench);
+    if (wants_way_.exchange(false)) outlet_.make_way(*this);
+  }
+  if (--workers_left_ == 0) intake_.close();
+}
+
+void Lane::process(FairQueue::Taken& taken, Workbench& bench) {
+  bench.clear();
+  for (const auto& slice : taken.slices) {
+    if (slice.job->operation == Operation::kRank) {
+      rank(slice, bench);
+    } else if (slice.job->pairs.are_vectors) {
+      bench.vectors_of.push_back(slice);
+    } else if (slice.job->operation != Operation::kRefresh) {
+      bench.texts_of.push_back(slice);
+    }
+  }
+  if (!bench.texts_of.empty()) score_texts(bench);
+  if (!bench.vectors_of.empty()) score_vectors(bench);
+  if (taken.learns) teach(taken, bench);
+  // Slices go with the last that was done with them.
+  for (const auto& slice : taken.slices) finish_rows(slice);
+  taken.slices.clear();
+  bench.texts_of.clear();
+  bench.vectors_of.clear();
+}
+
+void Lane::score_texts(Workbench& bench) {
+  for (const auto& [job, first, count] : bench.texts_of) {
+    const auto add = [&, first = first, count = count](const auto& from, auto& to) {
+      const auto begin = from.begin() + static_cast<std::ptrdiff_t>(first);
+      to.insert(to.end(), begin, begin + static_cast<std::ptrdiff_t>(count));
+    };
+    add(job->pairs.x, bench.x);
+    add(job->pairs.y, bench.y);
+  }
+  try {
+    stream_->encode({bench.x, bench.y, {}}, bench.batch);
+    score_batch(bench.texts_of, bench.batch, bench);
+  } catch (const std::exception& problem) {
+    fail(bench.texts_of, problem.what());
+    bench.texts_of.clear();
+  }
+}
+
+void Lane::score_vectors(Workbench& bench) {
+  std::size_t rows = 0;
+  for (const auto& [job, first, count] : bench.vectors_of) {
+    const auto add = [first = first, count = count](const std::vector<float>& from, std::size_t dim,
+                                                    std::vector<float>& to) {
+      const auto begin = from.begin() + static_cast<std::ptrdiff_t>(first * dim);
+      to.insert(to.end(), begin, begin + static_cast<std::ptrdiff_t>(count * dim));
+    };
+    add(job->pairs.x_values, job->pairs.x_dim, bench.x_values);
+    add(job->pairs.y_values, job->pairs.y_dim, bench.y_values);
+    rows += count;
+  }
+  try {
+    stream_->take({bench.x_values.data(), rows, stream_->shape_x().dim},
+                  {bench.y_values.data(), rows, stream_->shape_y().dim}, bench.vectors);
+    score_batch(bench.vectors_of, bench.vectors, bench);
+  } catch (const std::exception& problem) {
+    fail(bench.vectors_of, problem.what());
+    bench.vectors_of.clear();
+  }
+}
+
+// Scores a batch for those who want scores; a batch nobody wants scores of is learned only.
+void Lane::score_batch(const std::vector<Slice>& slices, Batch& batch, Workbench& bench) {
+  const bool wanted = std::any_of(slices.begin(), slices.end(),
+                                  [](const Slice& slice) { return slice.job->scores; });
+  if (stream_->learns_one_by_one()) {
+    score_one_by_one(slices, batch, bench);
+  } else if (wanted) {
+    stream_->score(batch);
+  } else {
+    batch.release = nullptr;
+  }
+  std::size_t offset = 0;
+  for (const auto& slice : slices) {
+    take_scores(slice, offset, batch);
+    offset += slice.count;
+  }
+}
+
+// Where the counts are the model, the pairs of those who teach are learned as they are scored.
+void Lane::score_one_by_one(const std::vector<Slice>& slices, Batch& batch, Workbench& bench) {
+  bench.times.clear();
+  std::size_t row = 0;
+  std::size_t learned = 0;
+  for (const auto& [job, first, count] : slices) {
+    for (std::size_t i = first; i < first + count; ++i, ++row) {
+      bench.times.push_back(time_of(*job, i));
+      if (!job->learns) batch.usable[row] = false;
+      learned += batch.usable[row] ? 1 : 0;
+      if (batch.usable[row]) ++job->learned;
+    }
+    if (job->learns) unlearned_ -= count;
+  }
+  stream_->score_and_learn(batch, bench.times.data());
+  learned_ += learned;
+}
+
+double Lane::time_of(const Job& job, std::size_t i) {
+  const bool has_time = !job.pairs.times.empty() && !std::isnan(job.pairs.times[i]);
+  return has_time ? job.pairs.times[i] : job.arrival_time;
+}
+
+void Lane::take_scores(const Slice& slice, std::size_t offset, const Batch& batch) {
+  Job& job = *slice.job;
+  {
+    const std::lock_guard lock(job.mutex);
+    for (const auto& problem : batch.problems) {
+      if (problem.row < offset || problem.row >= offset + slice.count) continue;
+      job.problems.push_back({slice.first + problem.row - offset, problem.message});
+      ++problems_;
+    }
+    if (batch.release != nullptr) job.release = batch.release;
+  }
+  if (!job.scores) return;
+  const auto& calibration = batch.release->calibration();
+  for (std::size_t i = 0; i < slice.count; ++i) {
+    const auto row = slice.first + i;
+    const auto score = batch.scores[offset + i];
+    job.score[row] = score;
+    if (calibration.is_empty() || std::isnan(score)) continue;
+    job.percentile[row] = *calibration.percentile(score);
+    job.p_value[row] = *calibration.p_value(score);
+    if (is_flagged(job.p_value[row], flag_p_value_)) ++flagged_;
+  }
+  scored_ += slice.count;
+  if (job.learns) watch_for_drift(slice, *batch.release);
+}
+
+void Lane::watch_for_drift(const Slice& slice, const Release& release) {
+  const std::lock_guard lock(drift_mutex_);
+  if (release.number != drift_model_) {
+    // A model of all pairs was calibrated before it was built.
+    drift_.restart(release.is_whole ? Calibration() : release.calibration());
+    drift_model_ = release.number;
+  }
+  const auto look =
+      drift_.add(std::span<const double>(slice.job->score).subspan(slice.first, slice.count));
+  if (!look) return;
+  drift_p_value_ = look->p_value;
+  if (!look->is_alarm) return;
+  ++drifts_;
+  outlet_.announce(*this, fmt::format("\"event\":\"drift\",\"p_value\":{:.6g},\"pairs\":{},"
+                                      "\"model\":{},\"epoch\":{}}}",
+                                      look->p_value, look->pairs, release.number, release.epoch()));
+}
+
+void Lane::rank(const Slice& slice, Workbench& bench) {
+  Job& job = *slice.job;
+  const auto& pairs = job.pairs;
+  try {
+    if (pairs.are_vectors) {
+      stream_->rank({pairs.x_values.data(), 1, pairs.x_dim},
+                    {pairs.y_values.data() + slice.first * pairs.y_dim, slice.count, pairs.y_dim},
+                    bench.batch);
+    } else {
+      stream_->rank(pairs.x[0], std::span(pairs.y).subspan(slice.first, slice.count), bench.batch);
+    }
+  } catch (const std::exception& problem) {
+    fail({slice}, problem.what());
+    return;
+  }
+  std::copy(bench.batch.scores.begin(), bench.batch.scores.end(),
+            job.score.begin() + static_cast<std::ptrdiff_t>(slice.first));
+  ranked_ += slice.count;
+  const std::lock_guard lock(job.mutex);
+  job.release = bench.batch.release;
+  for (const auto& [row, message] : bench.batch.problems) {
+    // What is wrong with x is said once.
+    if (row == Stream::kNoRow && slice.first > 0) continue;
+    job.problems.push_back({row == Stream::kNoRow ? row : slice.first + row, message});
+  }
+}
+
+void Lane::fail(const std::vector<Slice>& slices, const std::string& message) {
+  for (const auto& [job, first, count] : slices) {
+    const std::lock_guard lock(job->mutex);
+    if (!job->error) ++failed_;
+    job->error.emplace("failed", message);
+    if (job->learns) unlearned_ -= count;
+  }
+  announce_failure(message);
+}
+
+// Hands what is usable to the learner, in the order in which it was taken. Even when there is
+// nothing: the next one waits for this turn.
+void Lane::teach(FairQueue::Taken& taken, Workbench& bench) {
+  Intake::Turn turn(intake_, taken.ticket);
+  const auto add = [&](const std::vector<Slice>& slices, const Batch& batch) {
+    std::size_t row = 0;
+    for (const auto& [job, first, count] : slices) {
+      if (!job->learns) {
+        row += count;
+        continue;
+      }
+      const auto& pairs = job->pairs;
+      for (std::size_t i = first; i < first + count; ++i, ++row) {
+        if (!batch.usable[row]) continue;
+        ++job->learned;
+        turn.add(batch, row, time_of(*job, i), pairs.are_vectors ? nullptr : &pairs.x[i],
+                 pairs.are_vectors ? nullptr : &pairs.y[i]);
+      }
+      turn.count(count);
+    }
+  };
+  if (!stream_->learns_one_by_one()) {
+    add(bench.texts_of, bench.batch);
+    add(bench.vectors_of, bench.vectors);
+  }
+  for (const auto& slice : taken.slices) {
+    const auto& job = slice.job;
+    const bool is_last = slice.first + slice.count == job->pairs.size();
+    if (job->operation == Operation::kRefresh || (job->waits && is_last)) {
+      // The learner answers, when it has come so far.
+      ++job->rows_left;
+      turn.mark(job);
+    }
+  }
+}
+
+void Lane::finish_rows(const Slice& slice) {
+  const auto rows = std::max<std::size_t>(1, slice.count);
+  if (slice.job->rows_left.fetch_sub(rows) == rows) finish(slice.job);
+}
+
+void Lane::finish(const std::shared_ptr<Job>& job) {
+  const bool was_scored = job->operation == Operation::kScore && !job->error;
+  if (was_scored && (feeds_scores_ || feeds_flags_)) write_feed(*job);
+  if (job->client.empty()) {
+    outlet_.deliver(job);
+    return;
+  }
+  if (job->operation == Operation::kRefresh && !job->error) {
+    begin_reply(job->id, job->reply);
+    job->reply += ',';
+    append_release(*stream_->release(), job->reply);
+    fmt::format_to(std::back_inserter(job->reply), ",\"pairs\":{}}}", learned_.load());
+  } else {
+    const auto room = room_.load();
+    const auto unlearned = unlearned_.load();
+    write_scores(*job, room > unlearned ? room - unlearned : 1);
+  }
+  outlet_.deliver(job);
+}
+
+void Lane::write_feed(Job& job) const {
+  std::sort(job.problems.begin(), job.problems.end(),
+            [](const auto& a, const auto& b) { return a.row < b.row; });
+  const double delay = std::chrono::duration<double>(Clock::now() - job.arrived).count();
+  append_feed(job, feed_texts_, delay);
+  job.flagged.resize(job.pairs.size());
+  for (std::size_t i = 0; i < job.pairs.size(); ++i) {
+    job.flagged[i] = is_flagged(job.p_value[i], flag_p_value_);
+  }
+}
+
+}  // namespace phsic

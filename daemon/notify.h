@@ -1,0 +1,16 @@
+// Telling systemd how the daemon is. Without systemd nothing happens.
+#pragma once
+
+#include <chrono>
+#include <optional>
+
+namespace phsic {
+
+void notify_ready();
+void notify_reloading();
+void notify_stopping();
+void notify_alive();
+// How often notify_alive() is expected; none when it is not.
+[[nodiscard]] std::optional<std::chrono::microseconds> watchdog_interval();
+
+}  // namespace phsic

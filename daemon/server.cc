@@ -1,0 +1,264 @@
+#include "daemon/server.h"
+
+#include <fmt/format.h>
+
+#include <boost/asio/post.hpp>
+#include <csignal>
+
+#include "daemon/log.h"
+#include "daemon/notify.h"
+
+namespace phsic {
+namespace {
+
+constexpr auto kTick = std::chrono::seconds(1);
+// Requests and messages that ZeroMQ reads ahead of us for one peer. Together with the largest
+// message this bounds what a peer can make us keep.
+constexpr int kReadAhead = 64;
+constexpr int kSendAhead = 1000;
+constexpr int kHeartbeat = 10000;  // milliseconds; a peer silent for three is gone
+constexpr int kLinger = 1000;      // milliseconds
+
+}  // namespace
+
+Server::Server(Config config, std::function<Config()> reread)
+    : config_(std::move(config)),
+      reread_(std::move(reread)),
+      work_(boost::asio::make_work_guard(loop_)),
+      signals_(loop_, SIGTERM, SIGINT, SIGHUP),
+      ticker_(loop_),
+      drain_timer_(loop_),
+      watchdog_(loop_),
+      decoder_({config_.request_pairs}) {
+  const EncoderPath path({config_.encoder_path.begin(), config_.encoder_path.end()});
+  for (const auto& settings : config_.streams) {
+    try {
+      add_stream(settings, Stream::open(settings.spec, path));
+    } catch (const Error& problem) {
+      throw Error(fmt::format("streams.{}: {}", settings.name, problem.what()));
+    }
+  }
+  open_sockets();
+}
+
+Server::~Server() {
+  if (reloader_.joinable()) reloader_.join();
+  streams_.clear();
+}
+
+void Server::add_stream(const StreamSettings& settings, std::unique_ptr<Stream> stream) {
+  Outlet& outlet = *this;
+  streams_[settings.name].lane = std::make_unique<Lane>(settings, std::move(stream), outlet);
+  log(LogLevel::kInfo, "stream", {{"stream", settings.name}});
+}
+
+std::unique_ptr<Socket> Server::make_socket(zmq::socket_type type) {
+  auto socket = std::make_unique<Socket>(loop_, context_, type);
+  auto& raw = socket->zmq();
+  raw.set(zmq::sockopt::linger, kLinger);
+  raw.set(zmq::sockopt::rcvhwm, kReadAhead);
+  raw.set(zmq::sockopt::sndhwm, kSendAhead);
+  raw.set(zmq::sockopt::maxmsgsize, static_cast<std::int64_t>(config_.message_bytes));
+  raw.set(zmq::sockopt::tcp_keepalive, 1);
+  raw.set(zmq::sockopt::heartbeat_ivl, kHeartbeat);
+  raw.set(zmq::sockopt::heartbeat_timeout, 3 * kHeartbeat);
+  return socket;
+}
+
+void Server::open_sockets() {
+  service_ = make_socket(zmq::socket_type::router);
+  // A reply that cannot be delivered is noticed and counted.
+  service_->zmq().set(zmq::sockopt::router_mandatory, 1);
+  for (const auto& endpoint : config_.service) service_->bind(endpoint);
+  service_->read([this](Frames& frames) { take_request(frames); });
+
+  feed_socket_ = make_socket(zmq::socket_type::xpub);
+  feed_socket_->zmq().set(zmq::sockopt::sndhwm, static_cast<int>(config_.feed_queue));
+  for (const auto& endpoint : config_.feed) feed_socket_->bind(endpoint);
+  feed_ = std::make_unique<Feed>(*feed_socket_, [this] { tell_audience(); });
+
+  open_entrance(config_.ingest, {});
+  for (const auto& settings : config_.streams) open_entrance(settings.ingest, settings.name);
+  open_subscriptions();
+}
+
+void Server::open_entrance(const std::vector<std::string>& endpoints, const std::string& stream) {
+  if (endpoints.empty()) return;
+  auto& entrance = *entrances_.emplace_back(std::make_unique<Entrance>());
+  entrance.stream = stream;
+  entrance.socket = make_socket(zmq::socket_type::pull);
+  for (const auto& endpoint : endpoints) entrance.socket->bind(endpoint);
+  entrance.socket->read([this, &entrance](Frames& frames) { take_message(entrance, frames); });
+}
+
+void Server::open_subscriptions() {
+  for (const auto& subscription : config_.subscribe) {
+    auto& entrance = *entrances_.emplace_back(std::make_unique<Entrance>());
+    entrance.stream = subscription.stream;
+    entrance.is_strict = false;
+    entrance.has_topic = true;
+    entrance.socket = make_socket(zmq::socket_type::sub);
+    entrance.socket->zmq().set(zmq::sockopt::subscribe, subscription.topic);
+    entrance.socket->connect(subscription.endpoint);
+    entrance.socket->read([this, &entrance](Frames& frames) { take_message(entrance, frames); });
+  }
+}
+
+int Server::run() {
+  await_signal();
+  tick();
+  if (const auto interval = watchdog_interval()) {
+    // Half of what is expected, from the loop itself: if it hangs, systemd hears nothing.
+    const auto beat = std::make_shared<std::function<void()>>();
+    *beat = [this, interval, weak = std::weak_ptr(beat)] {
+      notify_alive();
+      watchdog_.expires_after(*interval / 2);
+      watchdog_.async_wait([this, weak](const boost::system::error_code& error) {
+        if (const auto again = weak.lock(); again && !error) (*again)();
+      });
+    };
+    (*beat)();
+    watchdog_beat_ = beat;
+  }
+  for (const auto& endpoint : service_->endpoints()) {
+    log(LogLevel::kInfo, "listening", {{"socket", "service"}, {"endpoint", endpoint}});
+  }
+  log(LogLevel::kInfo, "ready", {{"version", PHSIC_VERSION}, {"streams", streams_.size()}});
+  notify_ready();
+  loop_.run();
+  for (auto& entrance : entrances_) entrance->socket->close(0);
+  service_->close(kLinger);
+  feed_socket_->close(kLinger);
+  log(LogLevel::kInfo, "ended", {{"status", status_}});
+  return status_;
+}
+
+void Server::await_signal() {
+  signals_.async_wait([this](const boost::system::error_code& error, int signal) {
+    if (error) return;
+    on_signal(signal);
+    await_signal();
+  });
+}
+
+void Server::on_signal(int signal) {
+  if (signal == SIGHUP) {
+    reload();
+  } else if (!is_draining_) {
+    drain();
+  }
+}
+
+void Server::tick() {
+  for (auto& [name, served] : streams_) {
+    const auto shed = served.lane->shed();
+    if (shed == served.shed_told) continue;
+    feed_->publish_event(name, fmt::format("\"event\":\"overload\",\"shed\":{}}}",
+                                           shed - served.shed_told));
+    log(LogLevel::kWarning, "overload", {{"stream", name}, {"shed", shed - served.shed_told}});
+    served.shed_told = shed;
+  }
+  ticker_.expires_after(kTick);
+  ticker_.async_wait([this](const boost::system::error_code& error) {
+    if (!error) tick();
+  });
+}
+
+void Server::tell_audience() {
+  for (auto& [name, served] : streams_) {
+    served.lane->set_audience(feed_->has_audience(fmt::format("{}/score", name)),
+                              feed_->has_audience(fmt::format("{}/flag", name)));
+  }
+}
+
+void Server::drain() {
+  is_draining_ = true;
+  log(LogLevel::kInfo, "draining", {{"seconds", config_.drain_seconds}});
+  notify_stopping();
+  for (auto& entrance : entrances_) entrance->socket->pause();
+  for (auto& [name, served] : streams_) served.lane->close();
+  drain_timer_.expires_after(std::chrono::duration_cast<Clock::duration>(
+      std::chrono::duration<double>(config_.drain_seconds)));
+  drain_timer_.async_wait([this](const boost::system::error_code& error) {
+    if (error) return;
+    // A thread that does not end cannot be joined: leave everything as it is.
+    log(LogLevel::kError, "not drained", {{"seconds", config_.drain_seconds}});
+    std::_Exit(1);
+  });
+  stop_if_drained();
+}
+
+void Server::stop_if_drained() {
+  if (!is_draining_ || is_reloading_ || lanes_closed_ < streams_.size()) return;
+  drain_timer_.cancel();
+  loop_.stop();
+}
+
+// ---- The Outlet ----
+
+void Server::call_loop() {
+  if (is_called_) return;
+  is_called_ = true;
+  boost::asio::post(loop_, [this] { take_deliveries(); });
+}
+
+void Server::deliver(std::shared_ptr<Job> job) {
+  const std::lock_guard lock(outlet_mutex_);
+  delivered_.push_back(std::move(job));
+  call_loop();
+}
+
+void Server::announce(Lane& lane, std::string event) {
+  const std::lock_guard lock(outlet_mutex_);
+  announced_.emplace_back(&lane, std::move(event));
+  call_loop();
+}
+
+void Server::make_way(Lane& lane) {
+  const std::lock_guard lock(outlet_mutex_);
+  ways_.push_back(&lane);
+  call_loop();
+}
+
+void Server::closed(Lane& lane) {
+  const std::lock_guard lock(outlet_mutex_);
+  closed_.push_back(&lane);
+  call_loop();
+}
+
+void Server::take_deliveries() {
+  std::vector<std::shared_ptr<Job>> delivered;
+  std::vector<std::pair<Lane*, std::string>> announced;
+  std::vector<Lane*> ways;
+  std::vector<Lane*> closed;
+  {
+    const std::lock_guard lock(outlet_mutex_);
+    delivered.swap(delivered_);
+    announced.swap(announced_);
+    ways.swap(ways_);
+    closed.swap(closed_);
+    is_called_ = false;
+  }
+  for (const auto& job : delivered) {
+    if (!job->client.empty()) reply(*job, job->reply);
+    if (job->operation == Operation::kScore) feed_->publish_scores(job->lane->name(), *job);
+    auto& served = streams_.at(job->lane->name());
+    const auto now = Clock::now();
+    served.latency.add(now - job->arrived, now);
+  }
+  for (const auto& [lane, event] : announced) {
+    feed_->publish_event(lane->name(), event);
+    log(LogLevel::kInfo, "event", {{"stream", lane->name()}, {"what", fmt::format("{{{}", event)}});
+  }
+  for (const auto* lane : ways) {
+    for (auto& entrance : entrances_) {
+      if (entrance->parked != nullptr && entrance->parked->lane == lane) {
+        let_in(*entrance, std::move(entrance->parked));
+      }
+    }
+  }
+  lanes_closed_ += closed.size();
+  if (!closed.empty()) stop_if_drained();
+}
+
+}  // namespace phsic

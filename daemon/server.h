@@ -1,0 +1,148 @@
+// The daemon: sockets on one side, lanes on the other, one loop between them.
+//
+// Everything here happens in the thread that calls run(), but for the Outlet, through which lanes
+// hand in what they are done with.
+#pragma once
+
+#include <atomic>
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/signal_set.hpp>
+#include <boost/asio/steady_timer.hpp>
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <thread>
+#include <vector>
+#include <zmq.hpp>
+
+#include "daemon/config.h"
+#include "daemon/decode.h"
+#include "daemon/feed.h"
+#include "daemon/lane.h"
+#include "daemon/latency.h"
+#include "daemon/socket.h"
+
+namespace phsic {
+
+class Server : private Outlet {
+ public:
+  // Opens the streams and binds the sockets. `reread` gives the configuration anew; it throws an
+  // Error that says what is wrong with it. Throws an Error.
+  Server(Config config, std::function<Config()> reread);
+  ~Server() override;
+  Server(const Server&) = delete;
+  Server& operator=(const Server&) = delete;
+  Server(Server&&) = delete;
+  Server& operator=(Server&&) = delete;
+
+  // Serves until SIGTERM or SIGINT. Returns the exit status: 0 when all that was accepted has been
+  // answered.
+  int run();
+
+ private:
+  using Clock = std::chrono::steady_clock;
+
+  // A stream with what the loop keeps of it.
+  struct Served {
+    std::unique_ptr<Lane> lane;
+    Latency latency;
+    std::uint64_t shed_told = 0;  // refused requests that the feed knows of
+  };
+  // A way in for pairs without a client.
+  struct Entrance {
+    std::unique_ptr<Socket> socket;
+    std::string stream;           // of all its pairs; empty: as each message says
+    bool is_strict = true;        // unknown members are errors
+    bool has_topic = false;       // a frame before the JSON, perhaps
+    std::shared_ptr<Job> parked;  // waits for room in its lane
+  };
+
+  // server.cc: life.
+  void add_stream(const StreamSettings& settings, std::unique_ptr<Stream> stream);
+  [[nodiscard]] std::unique_ptr<Socket> make_socket(zmq::socket_type type);
+  void open_sockets();
+  void open_entrance(const std::vector<std::string>& endpoints, const std::string& stream);
+  void open_subscriptions();
+  void await_signal();
+  void on_signal(int signal);
+  void tick();
+  void drain();
+  void stop_if_drained();
+  void tell_audience();
+
+  // server_reload.cc: SIGHUP.
+  void reload();
+  void finish_reload(Config wanted, std::vector<std::unique_ptr<Stream>> opened);
+  void refuse_reload(const std::string& why);
+
+  // server_requests.cc: messages in, answers out.
+  void take_request(Frames& frames);
+  void serve(const std::shared_ptr<Job>& job);
+  void hand_over(const std::shared_ptr<Job>& job);
+  void take_message(Entrance& entrance, Frames& frames);
+  void let_in(Entrance& entrance, std::shared_ptr<Job> job);
+  [[nodiscard]] Served& served(const std::string& stream);
+  void reply(const Job& job, std::string_view text);
+  [[nodiscard]] std::string ping_reply(const Job& job) const;
+  [[nodiscard]] std::string stats_reply(const Job& job);
+  [[nodiscard]] std::string streams_reply(const Job& job) const;
+  void append_latency(Latency& latency, std::string& out) const;
+  void take_deliveries();
+
+  // The Outlet, in any thread.
+  void deliver(std::shared_ptr<Job> job) override;
+  void announce(Lane& lane, std::string event) override;
+  void make_way(Lane& lane) override;
+  void closed(Lane& lane) override;
+  void call_loop();
+
+  Config config_;
+  std::function<Config()> reread_;
+  boost::asio::io_context loop_;
+  boost::asio::executor_work_guard<boost::asio::io_context::executor_type> work_;
+  boost::asio::signal_set signals_;
+  boost::asio::steady_timer ticker_;
+  boost::asio::steady_timer drain_timer_;
+  boost::asio::steady_timer watchdog_;
+  zmq::context_t context_;
+  std::unique_ptr<Socket> service_;
+  std::unique_ptr<Socket> feed_socket_;
+  std::unique_ptr<Feed> feed_;
+  std::vector<std::unique_ptr<Entrance>> entrances_;
+  Decoder decoder_;
+  std::vector<std::string_view> frame_views_;
+
+  bool is_draining_ = false;
+  bool is_reloading_ = false;
+  std::size_t lanes_closed_ = 0;
+  int status_ = 0;
+  Clock::time_point started_ = Clock::now();
+  std::thread reloader_;
+  std::shared_ptr<std::function<void()>> watchdog_beat_;
+
+  std::uint64_t requests_ = 0;
+  std::uint64_t replies_ = 0;
+  std::uint64_t bad_requests_ = 0;
+  std::uint64_t lost_replies_ = 0;
+  std::uint64_t messages_ = 0;
+  std::uint64_t bad_messages_ = 0;
+  std::uint64_t stalled_ = 0;
+  std::uint64_t reloads_ = 0;
+  std::uint64_t refused_reloads_ = 0;
+
+  std::mutex outlet_mutex_;  // guards what lanes have handed in
+  std::vector<std::shared_ptr<Job>> delivered_;
+  std::vector<std::pair<Lane*, std::string>> announced_;
+  std::vector<Lane*> ways_;
+  std::vector<Lane*> closed_;
+  bool is_called_ = false;
+
+  // Last, so that the lanes' threads end before what they hand their results to.
+  std::map<std::string, Served> streams_;
+};
+
+}  // namespace phsic

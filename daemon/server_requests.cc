@@ -1,0 +1,236 @@
+// Messages in, answers out.
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <array>
+#include <fstream>
+#include <iterator>
+
+#include "daemon/json_text.h"
+#include "daemon/log.h"
+#include "daemon/reply.h"
+#include "daemon/server.h"
+
+namespace phsic {
+namespace {
+
+double seconds_since_1970() {
+  const auto now = std::chrono::system_clock::now().time_since_epoch();
+  return std::chrono::duration<double>(now).count();
+}
+
+std::uint64_t resident_bytes() {
+  std::ifstream file("/proc/self/statm");
+  std::uint64_t size = 0;
+  std::uint64_t resident = 0;
+  file >> size >> resident;
+  return resident * static_cast<std::uint64_t>(sysconf(_SC_PAGESIZE));
+}
+
+void append_texts(std::string_view name, const std::vector<std::string>& texts, std::string& out) {
+  fmt::format_to(std::back_inserter(out), "\"{}\":[", name);
+  for (std::size_t i = 0; i < texts.size(); ++i) {
+    if (i > 0) out += ',';
+    append_json_text(out, texts[i]);
+  }
+  out += ']';
+}
+
+}  // namespace
+
+void Server::take_request(Frames& frames) {
+  ++requests_;
+  auto job = std::make_shared<Job>();
+  job->arrived = Clock::now();
+  job->arrival_time = seconds_since_1970();
+  job->client = frames.front().to_string();
+  // A REQ socket sends an empty frame first, and expects one.
+  job->has_delimiter = frames.size() > 1 && frames[1].size() == 0;
+  frame_views_.clear();
+  for (std::size_t i = job->has_delimiter ? 2 : 1; i < frames.size(); ++i) {
+    frame_views_.push_back(frames[i].to_string_view());
+  }
+  try {
+    decoder_.request(frame_views_, *job);
+    serve(job);
+  } catch (const RequestError& problem) {
+    ++bad_requests_;
+    reply(*job, error_reply(job->id, problem.code(), problem.what()));
+  } catch (const std::exception& problem) {
+    ++bad_requests_;
+    reply(*job, error_reply(job->id, "failed", problem.what()));
+  }
+}
+
+void Server::serve(const std::shared_ptr<Job>& job) {
+  switch (job->operation) {
+    case Operation::kPing: reply(*job, ping_reply(*job)); return;
+    case Operation::kStats: reply(*job, stats_reply(*job)); return;
+    case Operation::kStreams: reply(*job, streams_reply(*job)); return;
+    default: hand_over(job); return;
+  }
+}
+
+void Server::hand_over(const std::shared_ptr<Job>& job) {
+  auto& lane = *served(job->stream).lane;
+  if (is_draining_) {
+    reply(*job, error_reply(job->id, "shutting_down", "the daemon is about to end"));
+    return;
+  }
+  if (lane.offer(job)) return;
+  reply(*job, error_reply(job->id, "overloaded",
+                          fmt::format("stream {} has too much to do, try again later",
+                                      lane.name())));
+}
+
+Server::Served& Server::served(const std::string& stream) {
+  if (stream.empty() && streams_.size() == 1) return streams_.begin()->second;
+  if (const auto found = streams_.find(stream); found != streams_.end()) return found->second;
+  std::string names;
+  for (const auto& [name, served] : streams_) names += (names.empty() ? "" : ", ") + name;
+  throw RequestError("unknown_stream",
+                     stream.empty()
+                         ? fmt::format("no stream is named, expected one of {}", names)
+                         : fmt::format("there is no stream {}, expected one of {}",
+                                       quoted_json(stream), names));
+}
+
+void Server::take_message(Entrance& entrance, Frames& frames) {
+  ++messages_;
+  auto job = std::make_shared<Job>();
+  job->arrived = Clock::now();
+  job->arrival_time = seconds_since_1970();
+  frame_views_.clear();
+  const bool skips_topic = entrance.has_topic && frames.size() > 1 &&
+                           !frames[0].to_string_view().starts_with('{');
+  for (std::size_t i = skips_topic ? 1 : 0; i < frames.size(); ++i) {
+    frame_views_.push_back(frames[i].to_string_view());
+  }
+  try {
+    decoder_.message(frame_views_, entrance.is_strict, *job);
+    if (!entrance.stream.empty()) {
+      if (entrance.is_strict && !job->stream.empty() && job->stream != entrance.stream) {
+        throw RequestError("unknown_stream",
+                           fmt::format("found stream {}, expected {}", quoted_json(job->stream),
+                                       entrance.stream));
+      }
+      job->stream = entrance.stream;
+    }
+    let_in(entrance, std::move(job));
+  } catch (const Error& problem) {
+    ++bad_messages_;
+    log(LogLevel::kWarning, "bad message", {{"problem", problem.what()}});
+  }
+}
+
+// When the lane is full the message is parked, and the entrance closed until there is room: the
+// sender feels it.
+void Server::let_in(Entrance& entrance, std::shared_ptr<Job> job) {
+  auto& lane = *served(job->stream).lane;
+  if (is_draining_) return;
+  if (lane.offer(job)) {
+    if (entrance.socket->is_paused()) entrance.socket->resume();
+    return;
+  }
+  if (!entrance.socket->is_paused()) ++stalled_;
+  entrance.parked = std::move(job);
+  entrance.socket->pause();
+}
+
+void Server::reply(const Job& job, std::string_view text) {
+  std::array<std::string_view, 3> frames = {job.client, {}, text};
+  if (!job.has_delimiter) frames[1] = text;
+  const std::span<const std::string_view> all(frames.data(), job.has_delimiter ? 3 : 2);
+  if (service_->send(all)) {
+    ++replies_;
+  } else {
+    ++lost_replies_;
+    log(LogLevel::kDebug, "lost reply");
+  }
+}
+
+std::string Server::ping_reply(const Job& job) const {
+  std::string out;
+  begin_reply(job.id, out);
+  fmt::format_to(std::back_inserter(out), ",\"version\":\"{}\",\"endpoints\":{{", PHSIC_VERSION);
+  append_texts("service", service_->endpoints(), out);
+  out += ',';
+  std::vector<std::string> ingest;
+  for (const auto& entrance : entrances_) {
+    const auto& endpoints = entrance->socket->endpoints();
+    if (entrance->stream.empty()) ingest.insert(ingest.end(), endpoints.begin(), endpoints.end());
+  }
+  append_texts("ingest", ingest, out);
+  out += ',';
+  append_texts("feed", feed_socket_->endpoints(), out);
+  out += "}}";
+  return out;
+}
+
+void Server::append_latency(Latency& latency, std::string& out) const {
+  const auto now = Clock::now();
+  fmt::format_to(std::back_inserter(out),
+                 ",\"latency\":{{\"p50\":{:.3g},\"p90\":{:.3g},\"p99\":{:.3g},\"max\":{:.3g}}}",
+                 latency.quantile(0.5, now), latency.quantile(0.9, now),
+                 latency.quantile(0.99, now), latency.longest(now));
+}
+
+std::string Server::stats_reply(const Job& job) {
+  std::string out;
+  begin_reply(job.id, out);
+  out += ",\"streams\":{";
+  const auto* only = job.stream.empty() ? nullptr : &served(job.stream);
+  bool is_first = true;
+  for (auto& [name, served] : streams_) {
+    if (only != nullptr && only != &served) continue;
+    if (!is_first) out += ',';
+    is_first = false;
+    append_json_text(out, name);
+    out += ":{";
+    served.lane->append_stats(out);
+    append_latency(served.latency, out);
+    if (job.calibration && (only != nullptr || streams_.size() == 1)) {
+      out += ",\"calibration\":{";
+      served.lane->append_calibration(out);
+      out += '}';
+    }
+    out += '}';
+  }
+  const double uptime = std::chrono::duration<double>(Clock::now() - started_).count();
+  fmt::format_to(std::back_inserter(out),
+                 "}},\"daemon\":{{\"version\":\"{}\",\"pid\":{},\"uptime\":{:.3f},\"memory\":{},"
+                 "\"requests\":{},\"replies\":{},\"bad_requests\":{},\"lost_replies\":{},"
+                 "\"messages\":{},\"bad_messages\":{},\"stalled\":{},\"published\":{},"
+                 "\"reloads\":{},\"refused_reloads\":{}}}}}",
+                 PHSIC_VERSION, getpid(), uptime, resident_bytes(), requests_, replies_,
+                 bad_requests_, lost_replies_, messages_, bad_messages_, stalled_,
+                 feed_->published(), reloads_, refused_reloads_);
+  return out;
+}
+
+std::string Server::streams_reply(const Job& job) const {
+  std::string out;
+  begin_reply(job.id, out);
+  out += ",\"streams\":[";
+  bool is_first = true;
+  for (const auto& [name, served] : streams_) {
+    if (!is_first) out += ',';
+    is_first = false;
+    out += "{\"name\":";
+    append_json_text(out, name);
+    out += ",\"options\":{";
+    const auto& options = served.lane->settings().options;
+    for (std::size_t i = 0; i < options.size(); ++i) {
+      if (i > 0) out += ',';
+      append_json_text(out, options[i].first);
+      out += ':';
+      append_json_text(out, options[i].second);
+    }
+    fmt::format_to(std::back_inserter(out), "}},\"pairs\":{},\"model\":{}}}",
+                   served.lane->learned(), served.lane->stream().release()->number);
+  }
+  out += "]}";
+  return out;
+}
+
+}  // namespace phsic

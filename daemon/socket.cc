@@ -1,0 +1,121 @@
+#include "daemon/socket.h"
+
+#include <fmt/format.h>
+
+#include <boost/asio/post.hpp>
+
+#include "core/error.h"
+
+namespace phsic {
+namespace {
+
+// Messages read before other sockets and timers have their turn.
+constexpr int kTurn = 64;
+// No message has so many; further frames are dropped as they are read.
+constexpr std::size_t kMostFrames = 16;
+
+}  // namespace
+
+Socket::Socket(boost::asio::io_context& loop, zmq::context_t& context, zmq::socket_type type)
+    : loop_(loop),
+      socket_(context, type),
+      descriptor_(loop, socket_.get(zmq::sockopt::fd)) {}
+
+Socket::~Socket() {
+  // The descriptor is ZeroMQ's.
+  if (descriptor_.is_open()) descriptor_.release();
+}
+
+void Socket::bind(const std::string& endpoint) {
+  try {
+    socket_.bind(endpoint);
+  } catch (const zmq::error_t& problem) {
+    throw Error(fmt::format("{}: cannot be bound: {}", endpoint, problem.what()));
+  }
+  endpoints_.push_back(socket_.get(zmq::sockopt::last_endpoint));
+}
+
+void Socket::connect(const std::string& endpoint) {
+  try {
+    socket_.connect(endpoint);
+  } catch (const zmq::error_t& problem) {
+    throw Error(fmt::format("{}: cannot be connected to: {}", endpoint, problem.what()));
+  }
+}
+
+void Socket::read(std::function<void(Frames&)> take) {
+  take_ = std::move(take);
+  check_soon();
+}
+
+void Socket::resume() {
+  is_paused_ = false;
+  check_soon();
+}
+
+void Socket::check_soon() {
+  if (is_checking_soon_ || !take_) return;
+  is_checking_soon_ = true;
+  boost::asio::post(loop_, [this] {
+    is_checking_soon_ = false;
+    check();
+  });
+}
+
+void Socket::check() {
+  for (int i = 0; i < kTurn; ++i) {
+    if (is_paused_ || !descriptor_.is_open()) return;
+    if (!receive()) {
+      wait();
+      return;
+    }
+    take_(frames_);
+  }
+  check_soon();
+}
+
+void Socket::wait() {
+  if (is_waiting_) return;
+  is_waiting_ = true;
+  descriptor_.async_wait(boost::asio::posix::stream_descriptor::wait_read,
+                         [this](const boost::system::error_code& error) {
+                           if (error == boost::asio::error::operation_aborted) return;
+                           is_waiting_ = false;
+                           check();
+                         });
+}
+
+// Reads a whole message, if there is one. A message's frames come all or none.
+bool Socket::receive() {
+  frames_.clear();
+  while (true) {
+    zmq::message_t frame;
+    if (!socket_.recv(frame, zmq::recv_flags::dontwait)) return false;
+    const bool more = frame.more();
+    if (frames_.size() < kMostFrames) frames_.push_back(std::move(frame));
+    if (!more) return true;
+  }
+}
+
+bool Socket::send(std::span<const std::string_view> frames) {
+  check_soon();
+  try {
+    for (std::size_t i = 0; i < frames.size(); ++i) {
+      const auto more = i + 1 < frames.size() ? zmq::send_flags::sndmore : zmq::send_flags::none;
+      if (!socket_.send(zmq::buffer(frames[i]), more | zmq::send_flags::dontwait)) return false;
+    }
+  } catch (const zmq::error_t&) {  // no such client any more
+    return false;
+  }
+  return true;
+}
+
+void Socket::close(int linger_milliseconds) {
+  if (!descriptor_.is_open()) return;
+  descriptor_.release();
+  take_ = nullptr;
+  socket_.set(zmq::sockopt::linger, linger_milliseconds);
+  socket_.close();
+}
+
+}  // namespace phsic

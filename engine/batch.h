@@ -1,0 +1,71 @@
+// Pairs on their way through a stream: encoded, scored, ready to be learned.
+//
+// A Batch is memory for one thread to work in, kept from batch to batch.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/model.h"
+#include "engine/encoder.h"
+
+namespace phsic {
+
+// Texts stay the caller's, valid during the call. REQUIRES: as many x as y, and times or none.
+struct TextPairs {
+  std::span<const std::string_view> x;
+  std::span<const std::string_view> y;
+  std::span<const double> times;  // seconds
+};
+
+// A pair that could not be used, and why.
+struct PairProblem {
+  std::size_t row = 0;
+  std::string message;
+};
+
+// A model in use. Immutable.
+struct Release {
+  std::uint64_t number = 0;                   // 0: before the first
+  std::shared_ptr<const Model<float>> model;  // null: the stream counts
+  bool is_whole = false;  // built of the held-back pairs too, which it was calibrated with before
+  double seconds = 0;     // that building it took
+
+  // What its scores mean; empty when that is not known.
+  [[nodiscard]] const Calibration& calibration() const;
+  [[nodiscard]] std::uint64_t epoch() const { return model == nullptr ? 0 : model->facts().epoch; }
+};
+
+struct Batch {
+  Encoded x;
+  Encoded y;
+  std::vector<PairProblem> problems;       // ascending, one for a row
+  std::vector<bool> usable;                // which pairs to learn from
+  std::vector<double> scores;              // NaN for a pair in `problems`
+  std::shared_ptr<const Release> release;  // what scored them
+
+  [[nodiscard]] std::size_t size() const { return y.size(); }
+
+  // Scratch.
+  std::vector<Fault> faults;
+  ScoreScratch<float> scratch;
+};
+
+// Pairs to learn: items without fault, in order. Everything stays the caller's.
+struct Lesson {
+  Items<float> x;
+  Items<float> y;
+  const double* times = nullptr;  // null: none
+  // Null: the texts will not be wanted to explain with.
+  const std::string_view* x_texts = nullptr;
+  const std::string_view* y_texts = nullptr;
+
+  [[nodiscard]] std::size_t size() const { return row_count(x); }
+};
+
+}  // namespace phsic

@@ -1,0 +1,58 @@
+#include "engine/sampled_texts.h"
+
+#include <algorithm>
+
+namespace phsic {
+namespace {
+
+// At most `longest` bytes, and no part of a character.
+std::string_view cut(std::string_view text, std::size_t longest) {
+  if (text.size() <= longest) return text;
+  std::size_t end = longest;
+  const auto continues = [&](std::size_t i) {
+    return (static_cast<unsigned char>(text[i]) & 0xC0U) == 0x80U;
+  };
+  while (end > longest - 4 && continues(end)) --end;
+  return text.substr(0, end);
+}
+
+}  // namespace
+
+void SampledTexts::add(std::uint64_t number, std::string_view x, std::string_view y) {
+  const auto short_x = cut(x, kLongest);
+  const auto short_y = cut(y, kLongest);
+  entries_.push_back({number, bytes_.size(), static_cast<std::uint32_t>(short_x.size()),
+                      static_cast<std::uint32_t>(short_y.size())});
+  bytes_.append(short_x);
+  bytes_.append(short_y);
+}
+
+std::optional<std::pair<std::string_view, std::string_view>> SampledTexts::find(
+    std::uint64_t number) const {
+  const auto place =
+      std::lower_bound(entries_.begin(), entries_.end(), number,
+                       [](const Entry& entry, std::uint64_t n) { return entry.number < n; });
+  if (place == entries_.end() || place->number != number) return std::nullopt;
+  const std::string_view all = bytes_;
+  return std::pair(all.substr(place->start, place->x_size),
+                   all.substr(place->start + place->x_size, place->y_size));
+}
+
+void SampledTexts::keep_only(const std::vector<std::uint64_t>& numbers) {
+  spare_bytes_.clear();
+  spare_entries_.clear();
+  auto wanted = numbers.begin();
+  for (Entry entry : entries_) {
+    while (wanted != numbers.end() && *wanted < entry.number) ++wanted;
+    if (wanted == numbers.end() || *wanted != entry.number) continue;
+    const auto start = spare_bytes_.size();
+    spare_bytes_.append(bytes_, entry.start, std::size_t{entry.x_size} + entry.y_size);
+    entry.start = start;
+    spare_entries_.push_back(entry);
+  }
+  bytes_.swap(spare_bytes_);
+  entries_.swap(spare_entries_);
+  kept_ = entries_.size();
+}
+
+}  // namespace phsic

@@ -1,0 +1,122 @@
+// A stream of pairs, in the parts that run in different threads:
+//
+//   any thread      encode -> score, rank        with the model in use
+//   the learner     learn -> freeze              the learned state is its own
+//   any thread      Refresh::build               a model of the frozen state
+//   the learner     adopt                        the model comes into use
+//
+// "The learner" is whichever one thread at a time calls learn(), room(), freeze(), adopt(),
+// skip_refresh() and pairs().
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/learner.h"
+#include "engine/batch.h"
+#include "engine/encoder_library.h"
+#include "engine/stream_spec.h"
+
+namespace phsic {
+
+// A frozen state on its way to a model.
+class Refresh {
+ public:
+  Refresh() = default;
+  virtual ~Refresh() = default;
+  Refresh(const Refresh&) = delete;
+  Refresh& operator=(const Refresh&) = delete;
+  Refresh(Refresh&&) = delete;
+  Refresh& operator=(Refresh&&) = delete;
+
+  // The long part. Any thread; throws an Error when the model cannot be built.
+  virtual void build() = 0;
+};
+
+// Why a pair scores as it does.
+struct PairExplanation {
+  struct Part {
+    double contribution = 0;
+    std::uint64_t number = 0;  // of the learned pair, from 0
+    std::string x;
+    std::string y;
+  };
+  double score = 0;
+  double rest = 0;  // what no learned pair has a share in
+  std::vector<Part> raise;
+  std::vector<Part> lower;
+  std::shared_ptr<const Release> release;
+  std::string problem;  // why the pair cannot be scored, if so
+};
+
+class Stream {
+ public:
+  using Extent = Learner<float>::Extent;
+
+  // Opens the encoders. Throws an Error that says what is wrong with the specification.
+  [[nodiscard]] static std::unique_ptr<Stream> open(const StreamSpec& spec,
+                                                    const EncoderPath& path);
+
+  Stream() = default;
+  virtual ~Stream() = default;
+  Stream(const Stream&) = delete;
+  Stream& operator=(const Stream&) = delete;
+  Stream(Stream&&) = delete;
+  Stream& operator=(Stream&&) = delete;
+
+  // -- Any number of threads --
+
+  [[nodiscard]] virtual ItemShape shape_x() const = 0;
+  [[nodiscard]] virtual ItemShape shape_y() const = 0;
+  [[nodiscard]] virtual std::shared_ptr<const Release> release() const = 0;
+
+  // Texts to items, and which of them can be used. Throws an Error when an encoder fails.
+  virtual void encode(const TextPairs& pairs, Batch& batch) const = 0;
+  // The same for pairs that are vectors already. REQUIRES: dense shapes, rows of their dimensions.
+  virtual void take(const DenseRows<float>& x, const DenseRows<float>& y, Batch& batch) const = 0;
+  // Scores what was encoded with the model in use. Before the first every score is 0.
+  virtual void score(Batch& batch) const = 0;
+  // Is each pair learned as soon as it is scored, by score_and_learn() and not by the learner?
+  [[nodiscard]] virtual bool learns_one_by_one() const = 0;
+  // Scores each usable pair, then learns it, in order. times[i] may be null. REQUIRES:
+  // learns_one_by_one().
+  virtual void score_and_learn(Batch& batch, const double* times) = 0;
+
+  // scores[j] of x with candidates[j]. A problem of x has the row kNoRow.
+  virtual void rank(std::string_view x, std::span<const std::string_view> candidates,
+                    Batch& batch) const = 0;
+  virtual void rank(const DenseRows<float>& x, const DenseRows<float>& candidates,
+                    Batch& batch) const = 0;
+  static constexpr std::size_t kNoRow = SIZE_MAX;
+
+  // The learned pairs that raise and lower a score most, `top` of each. None when there is no model
+  // to explain with. Takes a while.
+  [[nodiscard]] virtual std::optional<PairExplanation> explain(std::string_view x, std::string_view y,
+                                                           std::size_t top) const = 0;
+
+  // -- The learner --
+
+  // Learns pairs from row `first` on, and stops where a refresh becomes due, if `stops`. Returns
+  // the row after the last one learned.
+  virtual std::size_t learn(const Lesson& lesson, std::size_t first, bool stops) = 0;
+  // How many more pairs until a refresh is due; 0: it is. Never for a stream without models.
+  [[nodiscard]] virtual std::size_t room() const = 0;
+  // A copy of what was learned so far, to build a model from. Null for a stream without models.
+  [[nodiscard]] virtual std::unique_ptr<Refresh> freeze(Extent extent) = 0;
+  // Brings the built model into use, and its pivots.
+  virtual void adopt(Refresh& refresh) = 0;
+  // From now on a refresh is due after so many pairs; 0: when a third more has been learned.
+  virtual void refresh_every(std::uint64_t pairs) = 0;
+  // Instead of a refresh, when no model is wanted: pivots have to keep up.
+  virtual void skip_refresh() = 0;
+  // Learned so far.
+  [[nodiscard]] virtual std::uint64_t pairs() const = 0;
+};
+
+}  // namespace phsic
