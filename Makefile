@@ -3,7 +3,7 @@
 
 PACKAGES := g++ cmake make ninja-build libeigen3-dev libopenblas-serial-dev libboost-dev \
   libfmt-dev libxxhash-dev libicu-dev libsentencepiece-dev libfasttext-dev libarchive-dev \
-  libsimdjson-dev libyaml-cpp-dev zlib1g-dev nlohmann-json3-dev libcli11-dev pkg-config python3 catch2 libbenchmark-dev
+  libsimdjson-dev libyaml-cpp-dev zlib1g-dev nlohmann-json3-dev libcli11-dev pkg-config cppzmq-dev libzmq3-dev python3 python3-zmq catch2 libbenchmark-dev
 CLANG_PACKAGES := clang clang-format clang-tidy libclang-rt-14-dev llvm
 
 JOBS ?= $(shell nproc)

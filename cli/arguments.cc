@@ -8,6 +8,8 @@
 #include <map>
 #include <thread>
 
+#include "cli/remote_session.h"
+#include "cli/same_options.h"
 #include "engine/stream_yaml.h"
 
 namespace phsic {
@@ -87,17 +89,13 @@ void ModelArguments::add_to(CLI::App& verb) {
       ->check(CLI::Range(0, 1024))
       ->type_name("N")
       ->group(group);
+  daemon.add_as_choice_to(verb);
 }
 
 StreamSpec ModelArguments::spec() const {
   StreamSpec spec;
   if (!config.empty()) read_stream_yaml(config, spec);
-  // What holds for both sides comes first, whatever the order on the command line.
-  auto options = chosen;
-  std::stable_sort(options.begin(), options.end(), [](const auto& a, const auto& b) {
-    return order_of(a.first) < order_of(b.first);
-  });
-  for (const auto& [name, value] : options) {
+  for (const auto& [name, value] : general_first(chosen)) {
     try {
       spec.set(name, value);
     } catch (const Error& problem) {
@@ -111,11 +109,30 @@ std::size_t ModelArguments::thread_count() const {
   return threads > 0 ? threads : std::max(1U, std::thread::hardware_concurrency());
 }
 
-std::unique_ptr<Session> ModelArguments::open(const TableArguments& table) const {
+std::unique_ptr<Session> ModelArguments::connect(StreamSpec* opened) const {
+  if (!encoder_path.empty()) {
+    throw Error("--encoder-path: the daemon of --connect has its own, expected none");
+  }
+  OptionList wanted;
+  if (!config.empty()) {
+    StreamSpec ignored;
+    wanted = read_stream_yaml(config, ignored);
+  }
+  wanted.insert(wanted.end(), chosen.begin(), chosen.end());
+  auto session = std::make_unique<RemoteSession>(daemon);
+  require_same_options(wanted, session->stream(), daemon.endpoint);
+  if (opened != nullptr) *opened = spec_of(session->stream());
+  return session;
+}
+
+std::unique_ptr<Session> ModelArguments::open(const TableArguments& table,
+                                              StreamSpec* opened) const {
+  if (!daemon.endpoint.empty()) return connect(opened);
   const auto stream = spec();
   if (stream.forgetting.by_seconds() && table.time.empty()) {
     throw Error("half-life and window: found seconds but no times, expected --time COL");
   }
+  if (opened != nullptr) *opened = stream;
   return Session::open(stream, EncoderPath({encoder_path.begin(), encoder_path.end()}),
                        thread_count());
 }

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "cli/bad_lines.h"
+#include "cli/connect_arguments.h"
 #include "cli/table.h"
 #include "engine/session.h"
 
@@ -24,6 +25,7 @@ struct TableArguments {
   TableFormat format = TableFormat::kAuto;
   bool header = false;
   BadLinePolicy bad_lines = BadLinePolicy::kSkip;
+  Following following;  // no flag of every verb
 
   void add_to(CLI::App& verb);
 };
@@ -33,13 +35,20 @@ struct ModelArguments {
   std::vector<std::pair<std::string, std::string>> chosen;  // options with their values
   std::vector<std::string> encoder_path;
   std::size_t threads = 0;  // 0: as many as there are processors
+  ConnectArguments daemon;  // endpoint empty: a stream of one's own
 
   void add_to(CLI::App& verb);
   // The file, then the flags. Throws an Error.
   [[nodiscard]] StreamSpec spec() const;
-  // Throws, too, when the model forgets by seconds and the table has no times.
-  [[nodiscard]] std::unique_ptr<Session> open(const TableArguments& table) const;
+  // A stream of one's own, or the daemon's. Throws, too, when the model forgets by seconds and the
+  // table has no times, or when the daemon's stream is not what file and flags ask for.
+  // `opened` becomes what the stream is, if it is not null.
+  [[nodiscard]] std::unique_ptr<Session> open(const TableArguments& table,
+                                              StreamSpec* opened = nullptr) const;
   [[nodiscard]] std::size_t thread_count() const;
+
+ private:
+  [[nodiscard]] std::unique_ptr<Session> connect(StreamSpec* opened) const;
 };
 
 void add_encoder_path(CLI::App& verb, std::vector<std::string>& path);

@@ -4,6 +4,7 @@
 #include <archive_entry.h>
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <poll.h>
 #include <sys/stat.h>
 #include <unistd.h>
 #define ZLIB_CONST  // zlib's input is const
@@ -23,6 +24,7 @@ namespace phsic {
 namespace {
 
 constexpr std::size_t kBlock = std::size_t{1} << 16;
+constexpr int kLook = 100;  // milliseconds between two looks for more
 
 constexpr std::string_view kGzipMagic("\x1f\x8b", 2);
 constexpr std::string_view kArchiveMagics[] = {{"BZh", 3},
@@ -44,8 +46,9 @@ constexpr std::string_view kArchiveMagics[] = {{"BZh", 3},
 // The open file; gives its bytes as they are.
 class ByteSource::File {
  public:
-  explicit File(const std::string& path)
-      : name_(path == "-" ? "standard input" : path),
+  File(const std::string& path, Following following)
+      : following_(std::move(following)),
+        name_(path == "-" ? "standard input" : path),
         owned_(path != "-"),
         fd_(owned_ ? ::open(path.c_str(), O_RDONLY | O_CLOEXEC) : STDIN_FILENO),
         block_(kBlock) {
@@ -105,15 +108,41 @@ class ByteSource::File {
   }
 
   std::size_t read_some(std::size_t at) {
-    ::ssize_t count = 0;
-    do {
-      count = ::read(fd_, block_.data() + at, block_.size() - at);
-    } while (count < 0 && errno == EINTR);
-    if (count < 0) fail(errno);
-    bytes_read_ += static_cast<std::uint64_t>(count);
-    return static_cast<std::size_t>(count);
+    while (wait_for_input()) {
+      const ::ssize_t count = ::read(fd_, block_.data() + at, block_.size() - at);
+      if (count < 0 && errno == EINTR) continue;
+      if (count < 0) fail(errno);
+      if (count == 0 && size_ && following_.past_the_end) {
+        wait_for_growth();
+        continue;
+      }
+      bytes_read_ += static_cast<std::uint64_t>(count);
+      return static_cast<std::size_t>(count);
+    }
+    return 0;
   }
 
+  // False if there is nothing yet and it should end.
+  bool wait_for_input() {
+    if (!following_.should_end) return true;
+    ::pollfd input{fd_, POLLIN, 0};
+    do {
+      if (following_.should_end()) return false;
+    } while (::poll(&input, 1, kLook) <= 0);
+    return true;
+  }
+
+  // At the end of a regular file, which poll(2) takes for input.
+  void wait_for_growth() {
+    struct stat status {};
+    if (::fstat(fd_, &status) != 0) fail(errno);
+    if (status.st_size < ::lseek(fd_, 0, SEEK_CUR)) {
+      fail("the file has become shorter, expected it to grow");
+    }
+    ::poll(nullptr, 0, kLook);
+  }
+
+  Following following_;
   std::string name_;
   bool owned_;
   int fd_;
@@ -287,7 +316,8 @@ std::unique_ptr<ByteSource::Decoder> make_decoder(ByteSource::File& file) {
 
 }  // namespace
 
-ByteSource::ByteSource(const std::string& path) : file_(std::make_unique<File>(path)) {}
+ByteSource::ByteSource(const std::string& path, Following following)
+    : file_(std::make_unique<File>(path, std::move(following))) {}
 ByteSource::~ByteSource() = default;
 
 std::string_view ByteSource::read() {

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -11,11 +12,20 @@
 
 namespace phsic {
 
+// How to read what is still being written.
+struct Following {
+  // Waits at the end of a regular file for more. An Error if the file becomes shorter.
+  bool past_the_end = false;
+  // Asked several times a second while there is nothing to read: true ends the bytes there. May be
+  // empty.
+  std::function<bool()> should_end = {};
+};
+
 class ByteSource {
  public:
   // Opens `path`, or standard input for "-". Reads nothing yet. Throws an Error that names the file
   // and the reason.
-  explicit ByteSource(const std::string& path);
+  explicit ByteSource(const std::string& path, Following following = {});
   ~ByteSource();
   ByteSource(const ByteSource&) = delete;
   ByteSource& operator=(const ByteSource&) = delete;

@@ -271,12 +271,13 @@ void EvalNextArguments::add_to(CLI::App& verb) {
 }
 
 void run_eval_next(const EvalNextArguments& arguments) {
-  const auto stream = arguments.model.open(arguments.table);
+  StreamSpec spec;
+  const auto stream = arguments.model.open(arguments.table, &spec);
   PairTable table(arguments.input, arguments.table);
   PairBatch batch;
   std::vector<PairProblem> problems;
   EarlierTexts earlier;
-  Random random(arguments.model.spec().seed);
+  Random random(spec.seed);
   std::vector<std::string_view> candidates;
   std::vector<double> all_scores;  // 1 + kOthers of each pair
   while (table.read(batch, std::min(kBatchRows, stream->room()))) {

@@ -9,6 +9,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "cli/byte_source.h"
 
@@ -19,7 +20,8 @@ inline constexpr std::size_t kMaxLine = std::size_t{64} << 20;
 class LineReader {
  public:
   // A path, or "-" for standard input. Throws an Error that names the file and the reason.
-  explicit LineReader(const std::string& path) : source_(path) {}
+  explicit LineReader(const std::string& path, Following following = {})
+      : source_(path, std::move(following)) {}
 
   // The next line without its '\n', valid until the next call; false at the end. What follows the
   // last '\n' is a line if it is not empty. Throws an Error when the input cannot be read, is

@@ -24,6 +24,7 @@ TableOptions PairTable::options_for(const TableArguments& arguments,
   options.format = arguments.format;
   options.header = arguments.header;
   options.added = added;
+  options.following = arguments.following;
   // Without a choice, x and y are the first two columns that are nothing else.
   std::size_t place = 1;
   const auto choose = [&](const std::string& chosen, const std::string& member) -> Column {

@@ -1,16 +1,25 @@
 // The command `phsic`.
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cstdio>
 #include <exception>
+#include <string>
 #include <string_view>
+#include <vector>
 
 #include "cli/encoders.h"
 #include "cli/eval.h"
+#include "cli/explain.h"
 #include "cli/rank.h"
+#include "cli/requests.h"
 #include "cli/score.h"
+#include "cli/send.h"
+#include "cli/stats.h"
+#include "cli/tail.h"
+#include "cli/top.h"
 #include "core/error.h"
 
 namespace {
@@ -28,6 +37,50 @@ CLI::App* add_verb(CLI::App& parent, const char* name, const char* about, Argume
   return verb;
 }
 
+// Every verb with its arguments, which live as long as this.
+class Verbs {
+ public:
+  explicit Verbs(CLI::App& app) {
+    add_verb(app, "score", "Write each line of a table with its score", score_, phsic::run_score);
+    add_verb(app, "rank", "Order the candidates of each line", rank_, phsic::run_rank);
+    auto* eval = app.add_subcommand("eval", "Measure how well scores do on labelled data");
+    eval->require_subcommand(1);
+    add_verb(*eval, "detect", "Tell damaged pairs from good ones", detect_, phsic::run_eval_detect);
+    add_verb(*eval, "rank", "Tell the true candidate from others", eval_rank_,
+             phsic::run_eval_rank);
+    add_verb(*eval, "next", "Tell the next y of a stream from earlier ones", eval_next_,
+             phsic::run_eval_next);
+    add_verb(app, "encoders", "List the encoders that are installed", encoders_,
+             phsic::run_encoders);
+    add_verb(app, "send", "Stream a table into a daemon", send_, phsic::run_send);
+    add_verb(app, "tail", "Follow a daemon's scores, flags and events", tail_, phsic::run_tail);
+    add_verb(app, "top", "Watch how a daemon's streams do", top_, phsic::run_top);
+    add_verb(app, "stats", "Print all that a daemon tells of itself", stats_, phsic::run_stats);
+    add_verb(app, "explain", "Show which learned pairs made the score of a pair", explain_,
+             phsic::run_explain);
+    add_verb(app, "refresh", "Have a daemon build a new model", refresh_, phsic::run_refresh);
+    add_verb(app, "streams", "List a daemon's streams with their options", streams_,
+             phsic::run_streams);
+    add_verb(app, "ping", "Ask whether a daemon is there", ping_, phsic::run_ping);
+  }
+
+ private:
+  phsic::ScoreArguments score_;
+  phsic::RankArguments rank_;
+  phsic::DetectArguments detect_;
+  phsic::EvalRankArguments eval_rank_;
+  phsic::EvalNextArguments eval_next_;
+  phsic::EncodersArguments encoders_;
+  phsic::SendArguments send_;
+  phsic::TailArguments tail_;
+  phsic::TopArguments top_;
+  phsic::StatsArguments stats_;
+  phsic::ExplainArguments explain_;
+  phsic::RefreshArguments refresh_;
+  phsic::StreamsArguments streams_;
+  phsic::PingArguments ping_;
+};
+
 int run(int argc, char** argv) {
   CLI::App app("How well two texts belong together, judged by all pairs seen so far.", "phsic");
   app.set_version_flag("--version", "phsic " PHSIC_VERSION);
@@ -36,29 +89,16 @@ int run(int argc, char** argv) {
   app.footer(
       "`phsic VERB --help` tells more. Exit status: 0 done, 1 failed, 2 wrong usage, 3 a bad "
       "line under --bad-lines fail.");
-
-  phsic::ScoreArguments score;
-  phsic::RankArguments rank;
-  phsic::DetectArguments detect;
-  phsic::EvalRankArguments eval_rank;
-  phsic::EvalNextArguments eval_next;
-  phsic::EncodersArguments encoders;
-  add_verb(app, "score", "Write each line of a table with its score", score, phsic::run_score);
-  add_verb(app, "rank", "Order the candidates of each line", rank, phsic::run_rank);
-  auto* eval = app.add_subcommand("eval", "Measure how well scores do on labelled data");
-  eval->require_subcommand(1);
-  add_verb(*eval, "detect", "Tell damaged pairs from good ones", detect, phsic::run_eval_detect);
-  add_verb(*eval, "rank", "Tell the true candidate from others", eval_rank, phsic::run_eval_rank);
-  add_verb(*eval, "next", "Tell the next y of a stream from earlier ones", eval_next,
-           phsic::run_eval_next);
-  add_verb(app, "encoders", "List the encoders that are installed", encoders, phsic::run_encoders);
+  const Verbs verbs(app);
 
   const std::string_view first = argc > 1 ? argv[1] : "-";
-  const auto verbs = app.get_subcommands([](const CLI::App*) { return true; });
-  const auto is_named = [&](const CLI::App* verb) { return verb->get_name() == first; };
-  if (!first.starts_with('-') && std::none_of(verbs.begin(), verbs.end(), is_named)) {
-    fmt::print(stderr, "phsic: there is no verb {}, expected score, rank, eval or encoders\n",
-               first);
+  std::vector<std::string> names;
+  for (const auto* verb : app.get_subcommands([](const CLI::App*) { return true; })) {
+    names.push_back(verb->get_name());
+  }
+  if (!first.starts_with('-') && std::find(names.begin(), names.end(), first) == names.end()) {
+    fmt::print(stderr, "phsic: there is no verb {}, expected one of {}\n", first,
+               fmt::join(names, ", "));
     return kUsage;
   }
   try {

@@ -61,7 +61,7 @@ constexpr std::string_view kRename = "give the new one another name with --score
 }  // namespace
 
 Table::Table(const std::string& path, TableOptions options)
-    : lines_(path), options_(std::move(options)), format_(options_.format) {
+    : lines_(path, options.following), options_(std::move(options)), format_(options_.format) {
   look_at_first_lines();
 }
 

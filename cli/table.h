@@ -48,6 +48,7 @@ struct TableOptions {
   bool all_fields = false;
   // What the output will add to each line; a table that has one of them already is refused.
   std::vector<std::string> added;
+  Following following = {};
 };
 
 class Table {

@@ -9,18 +9,14 @@
 #include <cmath>
 #include <cstring>
 #include <iterator>
-#include <nlohmann/json.hpp>
 #include <utility>
+
+#include "cli/text.h"
 
 namespace phsic {
 namespace {
 
 constexpr std::size_t kBufferBytes = std::size_t{1} << 16;
-
-std::string to_json(std::string_view text) {
-  constexpr auto kReplace = nlohmann::json::error_handler_t::replace;
-  return nlohmann::json(text).dump(-1, ' ', false, kReplace);
-}
 
 void append_tsv_text(std::string& to, std::string_view text) {
   std::replace_copy_if(

@@ -1,4 +1,4 @@
-// Texts of unknown origin: where they are broken, and how they look in a message.
+// Texts of unknown origin: where they are broken, and how they look in JSON and in a message.
 #pragma once
 
 #include <cstddef>
@@ -11,7 +11,12 @@ namespace phsic {
 // Where well-formed UTF-8 ends: the offset of the first byte that is not part of it, or the size.
 [[nodiscard]] std::size_t utf8_prefix(std::string_view text);
 
-// In quotation marks, on one line, not long, fit for a terminal.
+// As a JSON string, in quotation marks. What is not UTF-8 becomes U+FFFD.
+[[nodiscard]] std::string to_json(std::string_view text);
+
+// On one line, fit for a terminal: what would command it, or is not UTF-8, becomes "?".
+[[nodiscard]] std::string printable(std::string_view text);
+// The same in quotation marks, and not long.
 [[nodiscard]] std::string quote(std::string_view text);
 // Some of them, with commas.
 [[nodiscard]] std::string quote(std::span<const std::string_view> texts);

@@ -23,7 +23,6 @@ struct EstimatorSpec {
   bool centered = true;  // phsic only
 
   bool operator==(const EstimatorSpec&) const = default;
-
   void validate() const;
 };
 

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <set>
+#include <utility>
 #include <vector>
 
 #include "core/error.h"
@@ -54,9 +55,11 @@ std::string notation_of(const YamlNode& value) {
   return fmt::format("{}{}{}", name, options.empty() ? "" : ":", fmt::join(options, ","));
 }
 
-void read_stream_yaml(const std::string& file, StreamSpec& spec) {
+std::vector<std::pair<std::string, std::string>> read_stream_yaml(const std::string& file,
+                                                                  StreamSpec& spec) {
+  std::vector<std::pair<std::string, std::string>> options;
   const auto root = read_yaml(file);
-  if (root.kind == YamlNode::Kind::kNothing) return;
+  if (root.kind == YamlNode::Kind::kNothing) return options;
   if (root.kind != YamlNode::Kind::kMapping) {
     throw Error(fmt::format("{}: found {}, expected OPTION: VALUE lines", file, root.describe()));
   }
@@ -83,11 +86,12 @@ void read_stream_yaml(const std::string& file, StreamSpec& spec) {
     }
     try {
       spec.set(entry->key, notation);
+      options.emplace_back(entry->key, notation);
     } catch (const Error& problem) {
       problems.emplace_back(entry->line, problem.what());
     }
   }
-  if (problems.empty()) return;
+  if (problems.empty()) return options;
   std::sort(problems.begin(), problems.end());
   std::vector<std::string> lines;
   lines.reserve(problems.size());

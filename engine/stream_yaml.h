@@ -6,6 +6,8 @@
 #pragma once
 
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "engine/stream_spec.h"
 #include "engine/yaml_tree.h"
@@ -16,8 +18,9 @@ namespace phsic {
 // mapping in the notation of encoder_spec.h. Throws an Error with what was found and expected.
 [[nodiscard]] std::string notation_of(const YamlNode& value);
 
-// Sets what the file says. Throws one Error that lists everything wrong with it, each with file,
-// line, key, what was found and what was expected.
-void read_stream_yaml(const std::string& file, StreamSpec& spec);
+// Sets what the file says, and gives it as options with their values. Throws one Error that lists
+// everything wrong with it, each with file, line, key, what was found and what was expected.
+std::vector<std::pair<std::string, std::string>> read_stream_yaml(const std::string& file,
+                                                                  StreamSpec& spec);
 
 }  // namespace phsic

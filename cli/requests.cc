@@ -1,0 +1,97 @@
+#include "cli/requests.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <CLI/CLI.hpp>
+
+#include "cli/reply.h"
+#include "cli/stats_table.h"
+#include "cli/text.h"
+
+namespace phsic {
+namespace {
+
+void add_json_flag(CLI::App& verb, bool& json) {
+  verb.add_flag("--json", json, "print one JSON object instead");
+}
+
+// Asks, and prints the answer in either way.
+void print_answer(const ConnectArguments& daemon, const Request& request, Patience patience,
+                  bool json, std::string (*describe_answer)(const JsonObject&)) {
+  auto client = daemon.connect();
+  const auto answer = client.ask(request, patience);
+  if (json) {
+    fmt::print("{}\n", answer.answer());
+  } else {
+    fmt::print("{}", describe_answer(answer.root()));
+  }
+}
+
+}  // namespace
+
+void RefreshArguments::add_to(CLI::App& verb) {
+  verb.add_flag("--all", all, "take in the newest pairs, too, which are held back to measure with");
+  add_json_flag(verb, json);
+  daemon.add_to(verb);
+  daemon.add_stream_to(verb);
+}
+
+void run_refresh(const RefreshArguments& arguments) {
+  Request request("refresh", arguments.daemon.stream);
+  if (arguments.all) request.add_true("all");
+  print_answer(arguments.daemon, request, Patience::kLong, arguments.json, describe_refresh);
+}
+
+std::string describe_refresh(const JsonObject& reply) {
+  std::vector<std::vector<std::string>> rows;
+  for (const auto [name, value] : reply.members()) {
+    if (name == "ok" || name == "id") continue;
+    rows.push_back({printable(name), describe_value(name, value)});
+  }
+  return align(rows);
+}
+
+void StreamsArguments::add_to(CLI::App& verb) {
+  add_json_flag(verb, json);
+  daemon.add_to(verb);
+}
+
+void run_streams(const StreamsArguments& arguments) {
+  print_answer(arguments.daemon, Request("streams", ""), Patience::kShort, arguments.json,
+               describe_streams);
+}
+
+std::string describe_streams(const JsonObject& reply) {
+  std::string text;
+  for (const auto& stream : read_streams(reply)) {
+    text += fmt::format("{}: {} pairs learned, model {}\n", printable(stream.name), stream.pairs,
+                        stream.model);
+    for (const auto& [name, value] : stream.options) {
+      text += fmt::format("  {}: {}\n", printable(name), printable(value));
+    }
+  }
+  return text;
+}
+
+void PingArguments::add_to(CLI::App& verb) {
+  add_json_flag(verb, json);
+  daemon.add_to(verb);
+}
+
+void run_ping(const PingArguments& arguments) {
+  print_answer(arguments.daemon, Request("ping", ""), Patience::kShort, arguments.json,
+               describe_ping);
+}
+
+std::string describe_ping(const JsonObject& reply) {
+  auto text = fmt::format("phsicd {}\n", printable(reply.text("version")));
+  for (const char* socket : {"service", "ingest", "feed"}) {
+    for (const auto& endpoint : read_endpoints(reply, socket)) {
+      text += fmt::format("  {:<8} {}\n", socket, printable(endpoint));
+    }
+  }
+  return text;
+}
+
+}  // namespace phsic
