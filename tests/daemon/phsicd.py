@@ -30,6 +30,9 @@ SMALL = {"encoder": "hashing:dim=128", "refresh-after": "never"}
 
 CONTEXT = zmq.Context()
 
+# The address sanitizer keeps what was freed; little of it, so that memory can be judged.
+SANITIZER = os.environ.get("ASAN_OPTIONS", "") + ":quarantine_size_mb=16"
+
 
 def pairs_of(count, seed=1, damage=0.0):
     return [[x, y] for _, x, y in bitext(count, seed, damage)]
@@ -44,10 +47,11 @@ def floats(rows):
 class Client:
     """A DEALER: sends as much as it likes, and gets its answers in any order."""
 
-    def __init__(self, endpoint, kind=zmq.DEALER):
+    def __init__(self, endpoint, kind=zmq.DEALER, rcvhwm=0):
         self.socket = CONTEXT.socket(kind)
         self.socket.linger = 0
-        self.socket.sndhwm = self.socket.rcvhwm = 0
+        self.socket.sndhwm = 0
+        self.socket.rcvhwm = rcvhwm
         self.socket.connect(endpoint)
         self.numbers = itertools.count()
 
@@ -113,7 +117,7 @@ class Daemon:
         case.addCleanup(self.log_file.close)
         self.process = subprocess.Popen(
             [PHSICD, "--config", self.file], stderr=self.log_file,
-            env={**os.environ, **(env or {})})
+            env={**os.environ, "ASAN_OPTIONS": SANITIZER, **(env or {})})
         case.addCleanup(self.kill)
         self.clients = []
         case.addCleanup(lambda: [client.close() for client in self.clients])
@@ -137,8 +141,8 @@ class Daemon:
                 raise AssertionError(f"the daemon did not start:\n{self.log()}")
         self.endpoints = self.own.receive()["endpoints"]
 
-    def client(self, kind=zmq.DEALER, endpoint=None):
-        client = Client(endpoint or self.service, kind)
+    def client(self, kind=zmq.DEALER, endpoint=None, rcvhwm=0):
+        client = Client(endpoint or self.service, kind, rcvhwm)
         self.clients.append(client)
         return client
 
