@@ -100,7 +100,8 @@ class Client:
 class Daemon:
     """A daemon with a folder of its own. Its endpoints are ipc; `settings` are keys of its file."""
 
-    def __init__(self, case, streams=None, env=None, waits=True, tcp=False, **settings):
+    def __init__(self, case, streams=None, env=None, waits=True, tcp=False,
+                 through=(), overrides=(), **settings):
         folder = tempfile.mkdtemp(prefix="phsicd-")
         case.addCleanup(shutil.rmtree, folder, ignore_errors=True)
         self.case = case
@@ -115,8 +116,9 @@ class Daemon:
         self.write()
         self.log_file = open(self.folder / "log", "wb")
         case.addCleanup(self.log_file.close)
+        sets = [word for override in overrides for word in ("--set", override)]
         self.process = subprocess.Popen(
-            [PHSICD, "--config", self.file], stderr=self.log_file,
+            [*through, PHSICD, "--config", self.file, *sets], stderr=self.log_file,
             env={**os.environ, "ASAN_OPTIONS": SANITIZER, **(env or {})})
         case.addCleanup(self.kill)
         self.clients = []
