@@ -158,7 +158,7 @@ class Drain(WithGate):
 
 class Apart(WithGate):
     def test_a_stream_that_hangs_does_not_hold_up_another(self):
-        daemon = self.gated({"slow": GATED, "quick": SMALL})
+        daemon = self.gated({"slow": {**GATED, "batch-pairs": 1}, "quick": SMALL})
         slow, quick = daemon.client(), daemon.client()
         for number in range(50):
             slow.send({"op": "score", "stream": "slow", "id": number, "pairs": [["wait", "b"]]})
