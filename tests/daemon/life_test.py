@@ -140,6 +140,26 @@ class Drain(WithGate):
         self.assertEqual(ids, list(range(500)))
         self.assertEqual(daemon.wait(), 0)
 
+    def test_a_message_that_waits_for_room_is_published_before_the_end(self):
+        daemon = self.gated({"s": {**GATED, "queue-pairs": 5, "batch-pairs": 1}}, drain="200s")
+        subscriber = Subscriber(daemon, "s")
+        push = daemon.push()
+        for number in range(50):
+            push.send_json({"x": "wait", "y": "b", "id": number})
+        daemon.until(lambda: daemon.stats()["stalled"] > 0)
+        daemon.signal(signal.SIGTERM)
+        daemon.until(lambda: "draining" in daemon.log())
+        taken = daemon.stats()["messages"]
+        self.gate.touch()
+        self.assertEqual(daemon.wait(), 0)
+        ids = []
+        # The daemon is gone, so everything is on its way.
+        while len(ids) < taken and subscriber.socket.poll(10000):
+            topic, message = subscriber.receive()
+            if topic == "score" and isinstance(message.get("id"), int):
+                ids.append(message["id"])
+        self.assertEqual(ids, list(range(taken)))
+
     def test_draining_ends_when_its_time_is_over(self):
         daemon = self.gated({"s": GATED}, drain="1s")
         client = daemon.client()

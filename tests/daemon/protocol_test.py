@@ -366,6 +366,20 @@ class SeveralStreams(Case):
         self.assertEqual(answer["ranking"], [1, 0])
         self.assertEqual(answer["problems"][0]["pair"], 0)
 
+    def test_the_first_model_can_be_explained(self):
+        daemon = self.daemon()
+        daemon.own.learn(PAIRS[:300])
+        self.assertEqual(daemon.stats("chat")["model"], 1)
+        answer = daemon.ask("explain", pairs=[GOOD])
+        self.assertEqual((len(answer["raise"]), answer["model"]), (5, 1))
+
+    def test_nothing_is_scored_against_a_bad_x(self):
+        before = self.d.stats("v")["problems"]
+        answer = self.client.ask("rank", stream="v", x="one", candidates=["1 2 3", "3 2 1"])
+        self.assertEqual(answer["scores"], [None, None])
+        self.assertEqual(len(answer["problems"]), 1)
+        self.assertEqual(self.d.stats("v")["problems"], before + 1)
+
     def test_room_is_what_may_come_until_the_next_model(self):
         room = self.client.ask("learn", stream="chat", pairs=[], wait=True)["room"]
         self.assertEqual(self.d.stats("chat")["model"], 0)
