@@ -9,7 +9,7 @@ import tempfile
 import unittest
 from pathlib import Path
 
-from phsicd import PATIENCE, SOURCE, Case, pairs_of
+from phsicd import PATIENCE, SMALL, SOURCE, Case, pairs_of
 
 DOCUMENT = (SOURCE / "docs" / "protocol.md").read_text()
 DEFAULT = "tcp://127.0.0.1:7470"
@@ -21,7 +21,7 @@ class Examples(Case):
         folder = tempfile.TemporaryDirectory()
         self.addCleanup(folder.cleanup)
         self.folder = Path(folder.name)
-        self.d = self.daemon({"default": {"refresh-after": "never"}}, tcp=True)
+        self.d = self.daemon({"default": SMALL}, tcp=True)
         # Something to score with.
         self.d.own.learn(pairs_of(300) + [PAIR] * 50)
         self.d.ask("refresh", all=True)

@@ -145,7 +145,8 @@ class Hostile(Case):
         rude.connect(self.d.feed)
         rng = random.Random(3)
         for _ in range(300):
-            rude.send_multipart([rng.randbytes(rng.randrange(50)) for _ in range(rng.randint(1, 3))])
+            rude.send_multipart([rng.randbytes(rng.randrange(50))
+                                 for _ in range(rng.randint(1, 3))])
         for number in range(2000):
             rude.send(b"\1" + str(number).encode())
         rude.send(b"\1" + b"t" * 100000)

@@ -223,7 +223,8 @@ class Apart(WithGate):
         self.assertIn("failure", [event["event"] for event in events])
         self.assertIn("the accelerator is gone", events[0]["message"])
         self.assertEqual(client.ask("score", stream="s", pairs=[["a", "b"]])["scores"], [0])
-        self.assertEqual(client.ask("learn", stream="s", pairs=[["a", "b"]], wait=True)["learned"], 1)
+        answer = client.ask("learn", stream="s", pairs=[["a", "b"]], wait=True)
+        self.assertEqual(answer["learned"], 1)
         self.assertEqual(client.ask("score", stream="quick", pairs=[["a", "b"]])["scores"], [0])
 
     def test_pushed_pairs_that_the_encoder_fails_on_leave_no_gap_in_the_feed(self):

@@ -98,7 +98,8 @@ class Client:
 
 
 class Daemon:
-    """A daemon with a folder of its own. Its endpoints are ipc; `settings` are keys of its file."""
+    """A daemon with a folder of its own, on ipc endpoints there. `settings` are keys of its file,
+    `overrides` go to --set, and `through` is a command that runs it."""
 
     def __init__(self, case, streams=None, env=None, waits=True, tcp=False,
                  through=(), overrides=(), **settings):
@@ -110,7 +111,8 @@ class Daemon:
         self.ingest = f"ipc://{folder}/ingest"
         self.feed = f"ipc://{folder}/feed"
         self.config = {
-            "service": [self.service] + ["tcp://127.0.0.1:*"] * tcp, "ingest": self.ingest, "feed": self.feed,
+            "service": [self.service] + ["tcp://127.0.0.1:*"] * tcp,
+            "ingest": self.ingest, "feed": self.feed,
             "streams": {"chat": SMALL} if streams is None else streams}
         self.config.update({key.replace("_", "-"): value for key, value in settings.items()})
         self.write()

@@ -356,7 +356,8 @@ class SeveralStreams(Case):
         self.assertEqual(answer["learned"], 3 - 1 - 1)  # the first is of a text with itself
         self.assertEqual(len(answer["problems"]), 2)
         infinite, nan = float("inf"), float("nan")
-        answer = self.score([[1, 2, 3], [1, nan, 3], [1, 2, 3]], [[1, 2, 3]] * 2 + [[1, 2, infinite]])
+        answer = self.score([[1, 2, 3], [1, nan, 3], [1, 2, 3]],
+                            [[1, 2, 3], [1, 2, 3], [1, 2, infinite]])
         self.assertEqual([score is None for score in answer["scores"]], [False, True, True])
         self.assertEqual([problem["pair"] for problem in answer["problems"]], [1, 2])
 
@@ -381,16 +382,16 @@ class SeveralStreams(Case):
         self.assertEqual(self.d.stats("v")["problems"], before + 1)
 
     def test_room_is_what_may_come_until_the_next_model(self):
-        room = self.client.ask("learn", stream="chat", pairs=[], wait=True)["room"]
-        self.assertEqual(self.d.stats("chat")["model"], 0)
+        daemon = self.daemon()
+        room = daemon.ask("learn", pairs=[], wait=True)["room"]
         pairs = pairs_of(room, 7)
         for start in range(0, room - 1, 100):
             part = pairs[start:min(start + 100, room - 1)]
-            room_left = self.client.ask("learn", stream="chat", pairs=part, wait=True)["room"]
-            self.assertEqual(room_left, room - start - len(part))
-        self.assertEqual(self.d.stats("chat")["model"], 0)
-        self.client.ask("learn", stream="chat", pairs=pairs[-1:], wait=True)
-        self.assertEqual(self.d.stats("chat")["model"], 1)
+            left = daemon.ask("learn", pairs=part, wait=True)["room"]
+            self.assertEqual(left, room - start - len(part))
+        self.assertEqual(daemon.stats("chat")["model"], 0)
+        daemon.ask("learn", pairs=pairs[-1:], wait=True)
+        self.assertEqual(daemon.stats("chat")["model"], 1)
 
 
 class Document(Case):
