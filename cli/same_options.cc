@@ -44,8 +44,8 @@ bool makes_a_difference(const Options& present, const std::string& name, const s
 }  // namespace
 
 OptionList general_first(OptionList options) {
-  std::stable_partition(options.begin(), options.end(), [](const auto& option) {
-    return option.first == "encoder" || option.first == "kernel";
+  std::stable_sort(options.begin(), options.end(), [](const auto& a, const auto& b) {
+    return order_of(a.first) < order_of(b.first);
   });
   return options;
 }

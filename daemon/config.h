@@ -19,22 +19,27 @@ namespace phsic {
 struct StreamSettings {
   std::string name;
   StreamSpec spec;
-  std::vector<std::pair<std::string, std::string>> options;  // as written, for those who ask
-  double refresh_seconds = 5;      // a new model after so long, if anything was learned; 0: never
-  double flag_p_value = 0.05;      // flagged when a random pairing scores as high so often; 0: never
-  bool feed_texts = false;         // texts on the feed
-  std::uint32_t workers = 1;       // threads that encode and score
-  std::uint32_t batch_pairs = 256;           // scored at once, at most
-  std::uint64_t queue_pairs = 16384;         // accepted and not scored yet, at most
+  // Every option that was set for it, `defaults` included: name and value as written.
+  std::vector<std::pair<std::string, std::string>> options;
+  double refresh_seconds = 5;  // a new model after so long, if anything was learned; 0: never
+  double flag_p_value = 0.05;  // flagged when a random pairing scores as high so often; 0: never
+  bool feed_texts = false;     // texts on the feed
+  std::uint32_t workers = 1;   // threads that encode and score
+  std::uint32_t batch_pairs = 256;    // scored at once, at most
+  std::uint64_t queue_pairs = 16384;  // accepted and not scored yet, at most
   std::uint64_t queue_bytes = 64U << 20U;
-  std::uint64_t learn_queue_pairs = 65536;   // accepted and not learned yet, at most
-  std::vector<std::string> ingest;           // endpoints of its own
+  std::uint64_t learn_queue_pairs = 65536;  // accepted and not learned yet, at most
+  std::vector<std::string> ingest;          // endpoints of its own
+
+  bool operator==(const StreamSettings&) const = default;
 };
 
 struct Subscription {
   std::string endpoint;
-  std::string topic;   // a prefix
+  std::string topic;  // a prefix
   std::string stream;
+
+  bool operator==(const Subscription&) const = default;
 };
 
 struct Config {
@@ -44,13 +49,15 @@ struct Config {
   std::vector<Subscription> subscribe;
   bool exposed = false;  // endpoints may be other than loopback
   std::string log_level = "info";
-  std::string log_format = "text";           // or json
+  std::string log_format = "text";  // or json
   std::vector<std::string> encoder_path;
-  std::uint64_t message_bytes = 4U << 20U;   // of one frame, at most
-  std::uint32_t request_pairs = 65536;       // of one request, at most
-  std::uint32_t feed_queue = 10000;          // messages kept for a subscriber that is slow
+  std::uint64_t message_bytes = 4U << 20U;  // of one frame, at most
+  std::uint32_t request_pairs = 65536;      // of one request, at most
+  std::uint32_t feed_queue = 10000;         // messages kept for a subscriber that is slow
   double drain_seconds = 10;
-  std::vector<StreamSettings> streams;       // never empty
+  std::vector<StreamSettings> streams;  // never empty
+
+  bool operator==(const Config&) const = default;
 };
 
 // The configuration without a file: config/phsicd.yaml, embedded.

@@ -197,8 +197,7 @@ void read_named_pair(object pair, bool strict, const std::string& what, PairBloc
   for (const auto& [key, value] : pair) {
     const bool known = key == "x" || key == "y" || key == "id" || key == "time";
     if (strict && !known) {
-      refuse(
-          fmt::format("{} has a member {}, expected x, y, id and time", what, quoted_json(key)));
+      refuse(fmt::format("{} has a member {}, expected x, y, id and time", what, quoted_json(key)));
     }
   }
 }
@@ -264,8 +263,8 @@ void Decoder::read_vectors(std::span<const std::string_view> frames, Element x, 
   const auto shape_y = shape_of(y, "y");
   const auto expected_x = job.operation == Operation::kRank ? 1 : shape_y.rows;
   if (shape_x.rows != expected_x) {
-    throw RequestError("wrong_shape", fmt::format("x has {} rows, expected {}", shape_x.rows,
-                                                  expected_x));
+    throw RequestError("wrong_shape",
+                       fmt::format("x has {} rows, expected {}", shape_x.rows, expected_x));
   }
   if (shape_y.rows > limits_.pairs) {
     throw RequestError("too_large", fmt::format("found {} rows, expected {} or fewer", shape_y.rows,
@@ -333,7 +332,8 @@ void Decoder::request(std::span<const std::string_view> frames, Job& job) {
   if (const auto learn = member(head, "learn")) job.learns = flag_of(*learn, "learn");
   if (const auto wait = member(head, "wait")) job.waits = flag_of(*wait, "wait") && job.learns;
   if (const auto all = member(head, "all")) job.all = flag_of(*all, "all");
-  if (const auto with = member(head, "calibration")) job.calibration = flag_of(*with, "calibration");
+  if (const auto with = member(head, "calibration"))
+    job.calibration = flag_of(*with, "calibration");
   if (const auto top = member(head, "top")) job.top = count_of(*top, "top", 1, kMostExplained);
 
   const auto pairs = member(head, "pairs");

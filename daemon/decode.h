@@ -4,10 +4,10 @@
 // cannot be read changes nothing. A Decoder belongs to one thread.
 #pragma once
 
+#include <simdjson.h>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
-#include <simdjson.h>
 #include <span>
 #include <string_view>
 

@@ -27,7 +27,9 @@ bool FairQueue::offer(const std::shared_ptr<Job>& job) {
     const auto own_pairs = found == by_name_.end() ? 0 : found->second->pairs;
     const auto own_bytes = found == by_name_.end() ? 0 : found->second->bytes;
     const auto fits = [](std::uint64_t own, std::uint64_t more, std::uint64_t used,
-                         std::uint64_t limit) { return used < limit && own + more <= limit - used; };
+                         std::uint64_t limit) {
+      return used < limit && own + more <= limit - used;
+    };
     if (depth_.pairs > 0 && !(fits(own_pairs, pairs, depth_.pairs, limits_.pairs) &&
                               fits(own_bytes, bytes, depth_.bytes, limits_.bytes))) {
       return false;

@@ -1,7 +1,7 @@
 // What waits to be scored in a lane: bounded, fair between clients, scoring before learning.
 //
-// Each client's requests are served in its own order, and clients take turns. A request whose client
-// waits for scores comes before those that only teach. Room is shared by dynamic thresholds
+// Each client's requests are served in its own order, and clients take turns. A request whose
+// client waits for scores comes before those that only teach. Room is shared by dynamic thresholds
 // (Choudhury and Hahne, 1998): a client may fill as much as is still free, so that one that floods
 // the queue gets half of it and never all. The I/O thread offers, workers take.
 #pragma once

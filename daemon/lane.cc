@@ -89,8 +89,7 @@ bool Lane::offer(const std::shared_ptr<Job>& job) {
       in_background([this, job] { explain(job); });
     }
   } else {
-    const bool has_way =
-        !job->learns || unlearned_ == 0 || unlearned_ + rows <= learn_queue_pairs_;
+    const bool has_way = !job->learns || unlearned_ == 0 || unlearned_ + rows <= learn_queue_pairs_;
     // Before the offer: a worker may be done with it at once.
     if (job->learns) unlearned_ += rows;
     if (job->client.empty()) wants_way_ = true;
@@ -154,8 +153,8 @@ void Lane::announce_failure(const std::string& message) {
   auto last = last_failure_.load();
   if (now - last < std::chrono::duration_cast<Clock::duration>(kBetweenFailures).count()) return;
   if (!last_failure_.compare_exchange_strong(last, now)) return;
-  outlet_.announce(
-      *this, fmt::format("\"event\":\"failure\",\"message\":{}}}", quoted_json(message)));
+  outlet_.announce(*this,
+                   fmt::format("\"event\":\"failure\",\"message\":{}}}", quoted_json(message)));
 }
 
 void Lane::in_background(std::function<void()> task) {
@@ -187,8 +186,9 @@ void Lane::explain(const std::shared_ptr<Job>& job) {
   try {
     const auto found = stream_->explain(job->pairs.x[0], job->pairs.y[0], job->top);
     if (!found) {
-      job->reply = error_reply(job->id, "not_ready",
-                               "there is no model yet to explain with, expected one after a refresh");
+      job->reply =
+          error_reply(job->id, "not_ready",
+                      "there is no model yet to explain with, expected one after a refresh");
     } else if (!found->problem.empty()) {
       job->reply = error_reply(job->id, "bad_request", found->problem);
     } else {

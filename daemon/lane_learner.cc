@@ -36,8 +36,8 @@ Lane::Clock::time_point Lane::next_look() const {
   if (seconds <= 0 || refresh_ != nullptr || learned_ == learned_at_refresh_) {
     return Clock::now() + std::chrono::hours(1);
   }
-  return last_refresh_ + std::chrono::duration_cast<Clock::duration>(
-                             std::chrono::duration<double>(seconds));
+  return last_refresh_ +
+         std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(seconds));
 }
 
 void Lane::refresh_by_time() {

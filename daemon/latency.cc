@@ -41,7 +41,8 @@ double Latency::quantile(double share, Clock::time_point now) {
   std::uint64_t seen = 0;
   for (std::size_t bucket = 0; bucket < kBuckets; ++bucket) {
     seen += periods_[0].counts[bucket] + periods_[1].counts[bucket];
-    if (seen >= std::max<std::uint64_t>(1, wanted)) return std::min(upper_end(bucket), longest(now));
+    if (seen >= std::max<std::uint64_t>(1, wanted))
+      return std::min(upper_end(bucket), longest(now));
   }
   return longest(now);
 }

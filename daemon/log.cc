@@ -70,8 +70,8 @@ std::string as_text(std::string_view what, std::initializer_list<LogField> field
   std::string line(what);
   for (const auto& field : fields) {
     const bool plain =
-        !field.is_text || (!field.value.empty() &&
-                           field.value.find_first_of(" \"=\\\n\r\t") == std::string::npos);
+        !field.is_text ||
+        (!field.value.empty() && field.value.find_first_of(" \"=\\\n\r\t") == std::string::npos);
     fmt::format_to(std::back_inserter(line), " {}={}", field.name,
                    plain ? field.value : quoted_json(field.value));
   }
@@ -94,6 +94,13 @@ std::string as_json(std::string_view what, std::initializer_list<LogField> field
 
 LogField::LogField(std::string_view field, double number)
     : name(field), value(fmt::format("{:.6g}", number)) {}
+
+LogField LogField::json(std::string_view field, std::string value) {
+  LogField made(field, std::string_view());
+  made.value = std::move(value);
+  made.is_text = false;
+  return made;
+}
 
 void set_up_log(std::string_view level, std::string_view format) {
   writes_json = format == "json";

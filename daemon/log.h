@@ -20,8 +20,11 @@ struct LogField {
       : LogField(field, std::string_view(text)) {}
   LogField(std::string_view field, double number);
   template <class Integer>
-    requires std::is_integral_v<Integer>
-  LogField(std::string_view field, Integer number) : name(field), value(std::to_string(number)) {}
+  requires std::is_integral_v<Integer> LogField(std::string_view field, Integer number)
+      : name(field), value(std::to_string(number)) {}
+
+  // A value that is JSON already.
+  [[nodiscard]] static LogField json(std::string_view field, std::string value);
 
   std::string_view name;
   std::string value;

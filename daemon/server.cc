@@ -153,8 +153,8 @@ void Server::tick() {
   for (auto& [name, served] : streams_) {
     const auto shed = served.lane->shed();
     if (shed == served.shed_told) continue;
-    feed_->publish_event(name, fmt::format("\"event\":\"overload\",\"shed\":{}}}",
-                                           shed - served.shed_told));
+    feed_->publish_event(
+        name, fmt::format("\"event\":\"overload\",\"shed\":{}}}", shed - served.shed_told));
     log(LogLevel::kWarning, "overload", {{"stream", name}, {"shed", shed - served.shed_told}});
     served.shed_told = shed;
   }
@@ -248,7 +248,8 @@ void Server::take_deliveries() {
   }
   for (const auto& [lane, event] : announced) {
     feed_->publish_event(lane->name(), event);
-    log(LogLevel::kInfo, "event", {{"stream", lane->name()}, {"what", fmt::format("{{{}", event)}});
+    log(LogLevel::kInfo, "event",
+        {{"stream", lane->name()}, LogField::json("what", fmt::format("{{{}", event))});
   }
   for (const auto* lane : ways) {
     for (auto& entrance : entrances_) {

@@ -26,16 +26,15 @@ void Server::reload() {
       std::vector<std::unique_ptr<Stream>> opened;
       const EncoderPath path({wanted.encoder_path.begin(), wanted.encoder_path.end()});
       for (const auto& settings : wanted.streams) {
-        const bool is_new = std::none_of(
-            running.streams.begin(), running.streams.end(),
-            [&](const StreamSettings& known) { return known.name == settings.name; });
+        const bool is_new =
+            std::none_of(running.streams.begin(), running.streams.end(),
+                         [&](const StreamSettings& known) { return known.name == settings.name; });
         opened.push_back(is_new ? Stream::open(settings.spec, path) : nullptr);
       }
       const auto done = std::make_shared<std::pair<Config, std::vector<std::unique_ptr<Stream>>>>(
           std::move(wanted), std::move(opened));
-      boost::asio::post(loop_, [this, done] {
-        finish_reload(std::move(done->first), std::move(done->second));
-      });
+      boost::asio::post(
+          loop_, [this, done] { finish_reload(std::move(done->first), std::move(done->second)); });
     } catch (const std::exception& problem) {
       boost::asio::post(loop_, [this, why = std::string(problem.what())] { refuse_reload(why); });
     }

@@ -78,9 +78,9 @@ void Server::hand_over(const std::shared_ptr<Job>& job) {
     return;
   }
   if (lane.offer(job)) return;
-  reply(*job, error_reply(job->id, "overloaded",
-                          fmt::format("stream {} has too much to do, try again later",
-                                      lane.name())));
+  reply(*job,
+        error_reply(job->id, "overloaded",
+                    fmt::format("stream {} has too much to do, try again later", lane.name())));
 }
 
 Server::Served& Server::served(const std::string& stream) {
@@ -89,10 +89,9 @@ Server::Served& Server::served(const std::string& stream) {
   std::string names;
   for (const auto& [name, served] : streams_) names += (names.empty() ? "" : ", ") + name;
   throw RequestError("unknown_stream",
-                     stream.empty()
-                         ? fmt::format("no stream is named, expected one of {}", names)
-                         : fmt::format("there is no stream {}, expected one of {}",
-                                       quoted_json(stream), names));
+                     stream.empty() ? fmt::format("no stream is named, expected one of {}", names)
+                                    : fmt::format("there is no stream {}, expected one of {}",
+                                                  quoted_json(stream), names));
 }
 
 void Server::take_message(Entrance& entrance, Frames& frames) {
@@ -101,8 +100,8 @@ void Server::take_message(Entrance& entrance, Frames& frames) {
   job->arrived = Clock::now();
   job->arrival_time = seconds_since_1970();
   frame_views_.clear();
-  const bool skips_topic = entrance.has_topic && frames.size() > 1 &&
-                           !frames[0].to_string_view().starts_with('{');
+  const bool skips_topic =
+      entrance.has_topic && frames.size() > 1 && !frames[0].to_string_view().starts_with('{');
   for (std::size_t i = skips_topic ? 1 : 0; i < frames.size(); ++i) {
     frame_views_.push_back(frames[i].to_string_view());
   }
@@ -110,9 +109,9 @@ void Server::take_message(Entrance& entrance, Frames& frames) {
     decoder_.message(frame_views_, entrance.is_strict, *job);
     if (!entrance.stream.empty()) {
       if (entrance.is_strict && !job->stream.empty() && job->stream != entrance.stream) {
-        throw RequestError("unknown_stream",
-                           fmt::format("found stream {}, expected {}", quoted_json(job->stream),
-                                       entrance.stream));
+        throw RequestError(
+            "unknown_stream",
+            fmt::format("found stream {}, expected {}", quoted_json(job->stream), entrance.stream));
       }
       job->stream = entrance.stream;
     }

@@ -17,9 +17,7 @@ constexpr std::size_t kMostFrames = 16;
 }  // namespace
 
 Socket::Socket(boost::asio::io_context& loop, zmq::context_t& context, zmq::socket_type type)
-    : loop_(loop),
-      socket_(context, type),
-      descriptor_(loop, socket_.get(zmq::sockopt::fd)) {}
+    : loop_(loop), socket_(context, type), descriptor_(loop, socket_.get(zmq::sockopt::fd)) {}
 
 Socket::~Socket() {
   // The descriptor is ZeroMQ's.

@@ -1,8 +1,8 @@
 // A ZeroMQ socket in an Asio loop.
 //
-// The descriptor that ZeroMQ gives (ZMQ_FD) is edge-triggered, and every operation on the socket may
-// consume the edge: so events are looked at before each wait, and again after every send. Belongs to
-// the loop's thread.
+// The descriptor that ZeroMQ gives (ZMQ_FD) is edge-triggered, and every operation on the socket
+// may consume the edge: so events are looked at before each wait, and again after every send.
+// Belongs to the loop's thread.
 #pragma once
 
 #include <boost/asio/io_context.hpp>

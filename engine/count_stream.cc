@@ -103,7 +103,7 @@ void CountStream::rank(const DenseRows<float>& x, const DenseRows<float>& candid
 }
 
 std::optional<PairExplanation> CountStream::explain(std::string_view /*x*/, std::string_view /*y*/,
-                                                std::size_t /*top*/) const {
+                                                    std::size_t /*top*/) const {
   return std::nullopt;
 }
 

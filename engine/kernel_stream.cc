@@ -288,8 +288,8 @@ std::optional<PairExplanation> KernelStream::explain(std::string_view x, std::st
     return result;
   }
   std::vector<double> contributions(ground.explainer->size());
-  const auto found = ground.explainer->explain(batch.x.view(), batch.y.view(),
-                                               contributions.data(), batch.scratch);
+  const auto found = ground.explainer->explain(batch.x.view(), batch.y.view(), contributions.data(),
+                                               batch.scratch);
   if (found.fault != Fault::kNone) {
     result.problem = describe(found.fault);
     return result;

@@ -33,7 +33,7 @@ class KernelStream : public Stream {
   void rank(const DenseRows<float>& x, const DenseRows<float>& candidates,
             Batch& batch) const override;
   [[nodiscard]] std::optional<PairExplanation> explain(std::string_view x, std::string_view y,
-                                                   std::size_t top) const override;
+                                                       std::size_t top) const override;
 
   std::size_t learn(const Lesson& lesson, std::size_t first, bool stops) override;
   [[nodiscard]] std::size_t room() const override;

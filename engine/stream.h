@@ -97,8 +97,9 @@ class Stream {
 
   // The learned pairs that raise and lower a score most, `top` of each. None when there is no model
   // to explain with. Takes a while.
-  [[nodiscard]] virtual std::optional<PairExplanation> explain(std::string_view x, std::string_view y,
-                                                           std::size_t top) const = 0;
+  [[nodiscard]] virtual std::optional<PairExplanation> explain(std::string_view x,
+                                                               std::string_view y,
+                                                               std::size_t top) const = 0;
 
   // -- The learner --
 

@@ -3,56 +3,25 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include <charconv>
-#include <cmath>
+#include <algorithm>
 #include <vector>
 
 #include "core/error.h"
+#include "engine/option_value.h"
 
 namespace phsic {
 namespace {
-
-[[noreturn]] void refuse(std::string_view found, std::string_view expected) {
-  throw Error(fmt::format("found \"{}\", expected {}", found, expected));
-}
-
-double number(std::string_view text, std::string_view expected) {
-  double value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc() || end != text.data() + text.size() || !std::isfinite(value)) {
-    refuse(text, expected);
-  }
-  return value;
-}
-
-template <class Integer>
-Integer whole(std::string_view text, Integer most) {
-  Integer value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc() || end != text.data() + text.size() || value > most) {
-    refuse(text, fmt::format("a whole number from 0 to {}", most));
-  }
-  return value;
-}
 
 // "5000" pairs, or "30s", "15m", "2h", "7d".
 Forgetting span_of(std::string_view text, Forgetting::Mode pairs, Forgetting::Mode seconds) {
   constexpr std::string_view kExpected =
       "a number of pairs such as 50000, a time such as 30s, 15m, 2h or 7d, or never";
   if (text == "never") return {};
-  double unit = 0;
-  switch (text.empty() ? '\0' : text.back()) {
-    case 's': unit = 1; break;
-    case 'm': unit = 60; break;
-    case 'h': unit = 3600; break;
-    case 'd': unit = 86400; break;
-    default: break;
-  }
-  const auto value = number(unit > 0 ? text.substr(0, text.size() - 1) : text, kExpected);
-  if (value <= 0 || (unit == 0 && value < 1)) refuse(text, kExpected);
+  const bool by_time = has_time_unit(text);
   Forgetting forgetting;
-  forgetting.mode = unit > 0 ? seconds : pairs;
-  forgetting.span = unit > 0 ? value * unit : value;
+  forgetting.mode = by_time ? seconds : pairs;
+  forgetting.span = by_time ? seconds_value(text, kExpected) : number_value(text, kExpected);
+  if (forgetting.span <= 0 || (!by_time && forgetting.span < 1)) refuse_value(text, kExpected);
   return forgetting;
 }
 
@@ -75,7 +44,7 @@ void set_estimator(StreamSpec& spec, std::string_view text) {
   } else if (text == "gaussian-pmi") {
     spec.estimator.kind = EstimatorKind::kGaussianPmi;
   } else {
-    refuse(text, "phsic, whitened, gaussian-pmi, auto or pmi");
+    refuse_value(text, "phsic, whitened, gaussian-pmi, auto or pmi");
   }
 }
 
@@ -83,23 +52,23 @@ void set_ridge(StreamSpec& spec, std::string_view text) {
   constexpr std::string_view kExpected = "a number above 0, or auto";
   spec.estimator.ridge.reset();
   if (text == "auto") return;
-  spec.estimator.ridge = number(text, kExpected);
-  if (*spec.estimator.ridge <= 0) refuse(text, kExpected);
+  spec.estimator.ridge = number_value(text, kExpected);
+  if (*spec.estimator.ridge <= 0) refuse_value(text, kExpected);
 }
 
 void set_rank(StreamSpec& spec, std::string_view text) {
-  spec.estimator.rank = whole<std::uint32_t>(text, kMaxDimension);
+  spec.estimator.rank = whole_value<std::uint32_t>(text, 0, kMaxDimension);
   spec.estimator.phsic_at_rank = spec.estimator.rank > 0;
 }
 
 void set_pivot_rule(StreamSpec& spec, std::string_view text) {
-  if (text != "random" && text != "greedy") refuse(text, "random or greedy");
+  if (text != "random" && text != "greedy") refuse_value(text, "random or greedy");
   spec.pivot_rule = text == "random" ? PivotRule::kRandom : PivotRule::kGreedy;
 }
 
-bool flag(std::string_view text) {
-  if (text != "true" && text != "false") refuse(text, "true or false");
-  return text == "true";
+// Every so many pairs; 0: `auto`.
+void set_refresh(StreamSpec& spec, std::string_view text) {
+  spec.refresh_pairs = text == "auto" ? 0 : whole_value<std::uint64_t>(text, 1, INT64_MAX);
 }
 
 constexpr StreamOption kOptions[] = {
@@ -130,14 +99,14 @@ constexpr StreamOption kOptions[] = {
      "texts that stand for all others under a kernel without explicit features; 0: 128, or none "
      "where none are needed",
      [](StreamSpec& spec, std::string_view text) {
-       spec.pivots = whole<std::uint32_t>(text, kMaxDimension);
+       spec.pivots = whole_value<std::uint32_t>(text, 0, kMaxDimension);
      }},
     {"pivot-rule", "NAME", "random", "how pivots are chosen: random or greedy", set_pivot_rule},
     {"rank", "N", "256", "directions that a score is made of; 0: all", set_rank},
     {"ridge", "NUMBER", "auto", "smoothing of whitened and gaussian-pmi; auto: by self-measurement",
      set_ridge},
     {"centered", "true|false", "true", "whether phsic takes its features about their means",
-     [](StreamSpec& spec, std::string_view text) { spec.estimator.centered = flag(text); }},
+     [](StreamSpec& spec, std::string_view text) { spec.estimator.centered = flag_value(text); }},
     {"half-life", "SPAN", "never",
      "a pair counts half after so many pairs (50000) or so long (30s, 15m, 2h, 7d)",
      [](StreamSpec& spec, std::string_view text) {
@@ -153,24 +122,33 @@ constexpr StreamOption kOptions[] = {
      }},
     {"reservoir", "N", "4096", "pairs kept as a sample, to choose pivots from and to explain with",
      [](StreamSpec& spec, std::string_view text) {
-       spec.reservoir = whole<std::uint32_t>(text, 1U << 20U);
+       spec.reservoir = whole_value<std::uint32_t>(text, 0, 1U << 20U);
      }},
     {"held-back", "N", "1024", "newest pairs, at most, that are measured before they are learned",
      [](StreamSpec& spec, std::string_view text) {
-       spec.held_back = whole<std::uint32_t>(text, 1U << 20U);
+       spec.held_back = whole_value<std::uint32_t>(text, 0, 1U << 20U);
      }},
+    {"refresh", "auto|N", "auto",
+     "a new model whenever so many more pairs were learned; auto: whenever a third more has been",
+     set_refresh},
     {"learn-identical", "true|false", "false",
      "whether to learn from pairs whose x and y are the same text",
-     [](StreamSpec& spec, std::string_view text) { spec.learns_identical = flag(text); }},
+     [](StreamSpec& spec, std::string_view text) { spec.learns_identical = flag_value(text); }},
     {"seed", "N", "1", "of everything random; the same seed gives the same scores",
      [](StreamSpec& spec, std::string_view text) {
-       spec.seed = whole<std::uint64_t>(text, INT64_MAX);
+       spec.seed = whole_value<std::uint64_t>(text, 0, INT64_MAX);
      }},
 };
 
 }  // namespace
 
 std::span<const StreamOption> stream_options() { return kOptions; }
+
+std::size_t order_of(std::string_view option) {
+  const auto* known = std::find_if(std::begin(kOptions), std::end(kOptions),
+                                   [&](const auto& other) { return other.name == option; });
+  return static_cast<std::size_t>(known - std::begin(kOptions));
+}
 
 void StreamSpec::set(std::string_view option, std::string_view value) {
   for (const auto& known : kOptions) {
@@ -186,6 +164,14 @@ void StreamSpec::set(std::string_view option, std::string_view value) {
   for (const auto& known : kOptions) names.push_back(known.name);
   throw Error(
       fmt::format("there is no option {}, expected one of {}", option, fmt::join(names, ", ")));
+}
+
+void StreamSpec::validate() const {
+  // What a kernel on vectors gets is decided by the encoder; any shape serves to check the rest.
+  const auto shape_for = [](const Kernel& kernel) {
+    return kernel.takes_texts() ? ItemShape{ItemKind::kText, 0} : ItemShape{ItemKind::kDense, 1};
+  };
+  static_cast<void>(config(shape_for(x_kernel), shape_for(y_kernel)));
 }
 
 EstimatorSpec StreamSpec::choosing() {

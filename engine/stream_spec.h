@@ -4,6 +4,7 @@
 // configuration file are all made from it, so that they never differ.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <span>
 #include <string>
@@ -38,6 +39,9 @@ struct StreamSpec {
   // Throws an Error that names the option, what was found and what was expected.
   void set(std::string_view option, std::string_view value);
 
+  // Throws when it makes no sense, as far as that can be told without opening encoders.
+  void validate() const;
+
   // The core's configuration, for items of these shapes. Throws when it makes no sense.
   [[nodiscard]] StreamConfig config(ItemShape x, ItemShape y) const;
 
@@ -54,5 +58,8 @@ struct StreamOption {
 };
 
 [[nodiscard]] std::span<const StreamOption> stream_options();
+// The place of an option in the table, or the table's length. Options are to be set in this order:
+// what holds for both sides stands before what holds for one.
+[[nodiscard]] std::size_t order_of(std::string_view option);
 
 }  // namespace phsic

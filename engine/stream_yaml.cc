@@ -2,9 +2,8 @@
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
-#include <yaml-cpp/yaml.h>
 
-#include <exception>
+#include <algorithm>
 #include <set>
 #include <utility>
 #include <vector>
@@ -14,80 +13,91 @@
 namespace phsic {
 namespace {
 
-// The notation of a scalar, or of an encoder written as a mapping.
-std::string notation_of(const std::string& key, const YAML::Node& node) {
-  if (node.IsScalar()) return node.Scalar();
-  if (!node.IsMap() || !node["name"] || !node["name"].IsScalar()) {
-    throw Error(fmt::format(
-        "{}: found neither a text nor a mapping with a name, expected one of them", key));
+std::string option_notation(const YamlEntry& option) {
+  if (option.value.kind != YamlNode::Kind::kText) {
+    throw Error(fmt::format("found {} for {}, expected a text or number", option.value.describe(),
+                            option.key));
   }
-  std::string notation = node["name"].Scalar();
-  char separator = ':';
-  for (const auto& entry : node) {
-    if (entry.first.Scalar() == "name") continue;
-    if (!entry.second.IsScalar()) {
-      throw Error(fmt::format("{}: option {} is no text or number, expected one", key,
-                              entry.first.Scalar()));
-    }
-    if (entry.second.Scalar().find('"') != std::string::npos) {
-      throw Error(fmt::format("{}: option {} has a quotation mark in it, expected none", key,
-                              entry.first.Scalar()));
-    }
-    // Quoted in YAML is quoted here: a text, whatever it looks like.
-    const bool quoted =
-        entry.second.Tag() == "!" || entry.second.Scalar().find(',') != std::string::npos;
-    const char* quote = quoted ? "\"" : "";
-    notation += fmt::format("{}{}={}{}{}", separator, entry.first.Scalar(), quote,
-                            entry.second.Scalar(), quote);
-    separator = ',';
+  const auto& text = option.value.text;
+  if (text.find('"') != std::string::npos) {
+    throw Error(
+        fmt::format("found a quotation mark in the value of {}, expected none", option.key));
   }
-  return notation;
-}
-
-YAML::Node load(const std::string& file) {
-  try {
-    return YAML::LoadFile(file);
-  } catch (const YAML::BadFile&) {
-    throw Error(fmt::format("{}: cannot be read, expected a YAML file", file));
-  } catch (const YAML::Exception& problem) {
-    throw Error(fmt::format("{}:{}: {}", file, problem.mark.line + 1, problem.msg));
-  } catch (const std::exception& problem) {  // a folder, say
-    throw Error(fmt::format("{}: cannot be read, expected a YAML file: {}", file, problem.what()));
+  if (option.key.find_first_of(",=\"") != std::string::npos) {
+    throw Error(fmt::format("found the option \"{}\", expected a name", option.key));
   }
+  // Quoted in YAML is quoted here: a text, whatever it looks like.
+  const char* quote = option.value.quoted || text.find(',') != std::string::npos ? "\"" : "";
+  return fmt::format("{}={}{}{}", option.key, quote, text, quote);
 }
 
 }  // namespace
 
+std::string notation_of(const YamlNode& value) {
+  if (value.kind == YamlNode::Kind::kText) return value.text;
+  std::string name;
+  std::vector<std::string> options;
+  for (const auto& entry : value.entries) {
+    if (entry.key != "name") {
+      options.push_back(option_notation(entry));
+      continue;
+    }
+    if (!name.empty()) throw Error("found name twice, expected it once");
+    if (entry.value.kind == YamlNode::Kind::kText) name = entry.value.text;
+    if (name.find(':') != std::string::npos) {
+      throw Error(fmt::format("found the name \"{}\", expected one without a colon", name));
+    }
+  }
+  if (name.empty()) {
+    throw Error(fmt::format("found {}, expected a text, or a mapping with a name (of an encoder)",
+                            value.describe()));
+  }
+  return fmt::format("{}{}{}", name, options.empty() ? "" : ":", fmt::join(options, ","));
+}
+
 std::vector<std::pair<std::string, std::string>> read_stream_yaml(const std::string& file,
                                                                   StreamSpec& spec) {
   std::vector<std::pair<std::string, std::string>> options;
-  const auto root = load(file);
-  if (root.IsNull()) return options;
-  if (!root.IsMap()) {
-    throw Error(fmt::format("{}: found no mapping, expected OPTION: VALUE lines", file));
+  const auto root = read_yaml(file);
+  if (root.kind == YamlNode::Kind::kNothing) return options;
+  if (root.kind != YamlNode::Kind::kMapping) {
+    throw Error(fmt::format("{}: found {}, expected OPTION: VALUE lines", file, root.describe()));
   }
-  std::vector<std::string> problems;
-  std::set<std::string> seen;
-  // What holds for both sides comes first, whatever the order in the file.
-  for (const bool general : {true, false}) {
-    for (const auto& entry : root) {
-      const auto key = entry.first.IsScalar() ? entry.first.Scalar() : std::string("?");
-      if (general != (key == "encoder" || key == "kernel")) continue;
-      const int line = entry.second.Mark().line + 1;
-      try {
-        if (!seen.insert(key).second) {
-          throw Error(fmt::format("{}: found twice, expected once", key));
-        }
-        auto notation = notation_of(key, entry.second);
-        spec.set(key, notation);
-        options.emplace_back(key, std::move(notation));
-      } catch (const Error& problem) {
-        problems.push_back(fmt::format("{}:{}: {}", file, line, problem.what()));
-      }
+  std::vector<std::pair<int, std::string>> problems;
+  std::set<std::string_view> seen;
+  std::vector<const YamlEntry*> entries;
+  for (const auto& entry : root.entries) {
+    if (seen.insert(entry.key).second) {
+      entries.push_back(&entry);
+    } else {
+      problems.emplace_back(entry.line, fmt::format("{}: found twice, expected once", entry.key));
     }
   }
-  if (!problems.empty()) throw Error(fmt::format("{}", fmt::join(problems, "\n")));
-  return options;
+  std::stable_sort(entries.begin(), entries.end(), [](const auto* a, const auto* b) {
+    return order_of(a->key) < order_of(b->key);
+  });
+  for (const auto* entry : entries) {
+    std::string notation;
+    try {
+      notation = notation_of(entry->value);
+    } catch (const Error& problem) {
+      problems.emplace_back(entry->line, fmt::format("{}: {}", entry->key, problem.what()));
+      continue;
+    }
+    try {
+      spec.set(entry->key, notation);
+      options.emplace_back(entry->key, notation);
+    } catch (const Error& problem) {
+      problems.emplace_back(entry->line, problem.what());
+    }
+  }
+  if (problems.empty()) return options;
+  std::sort(problems.begin(), problems.end());
+  std::vector<std::string> lines;
+  lines.reserve(problems.size());
+  for (const auto& [line, what] : problems)
+    lines.push_back(fmt::format("{}:{}: {}", file, line, what));
+  throw Error(fmt::format("{}", fmt::join(lines, "\n")));
 }
 
 }  // namespace phsic

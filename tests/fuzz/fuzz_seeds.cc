@@ -7,6 +7,7 @@
 
 #include "core/random.h"
 #include "core/refresh.h"
+#include "daemon/config.h"
 #include "tests/cli/files.h"
 #include "tests/fuzz/check_state.h"
 #include "tests/fuzz/encoder_seeds.h"
@@ -175,8 +176,26 @@ void write_replies(SeedWriter& seeds) {
   }
 }
 
+void write_configurations(SeedWriter& seeds) {
+  using namespace std::string_literals;
+  seeds.write("config_fuzz", std::string(default_config_text()));
+  for (const std::string& text :
+       {"service: [tcp://127.0.0.1:1, ipc:///x, 'tcp://*:*']\nexposed: true\nstreams: {a: }"s,
+        "defaults: {encoder: {name: hashing, dim: 8}, window: 9}\nstreams:\n  a: {half-life: "
+        "2h, kernel: gaussian:sigma=median}\n"s,
+        "subscribe:\n  - {endpoint: 'tcp://h:1', topic: t, stream: a}\nstreams: {a: }\n"s,
+        "streams: {a: {queue-bytes: 4MiB, refresh: 3, refresh-after: never, ingest: []}}"s,
+        "a: &x [1, 2]\nb: *x\n? c\n: |\n  d\n---\n\"e\\u00e9\""s,
+        "a: 1\na: 2\nstraems: {b: [{c: d}]}"s, "streams: {a: }\0streams.a.window=2h"s,
+        "streams: {a: }\0service=inproc://a,inproc://b"s,
+        "streams: {a: }\0defaults.encoder=hashing:dim=4"s}) {
+    seeds.write("config_fuzz", text);
+  }
+}
+
 void write_all(SeedWriter& seeds) {
   write_replies(seeds);
+  write_configurations(seeds);
   write_tables(seeds);
   write_streams<float>(seeds, "learner_float_fuzz");
   write_streams<double>(seeds, "learner_double_fuzz");

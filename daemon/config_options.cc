@@ -1,0 +1,184 @@
+#include "daemon/config_options.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+
+#include "core/error.h"
+#include "daemon/endpoint.h"
+#include "engine/option_value.h"
+
+namespace phsic {
+namespace {
+
+constexpr std::uint64_t kMaxQueue = 1U << 24U;
+constexpr std::uint64_t kMaxQueueBytes = std::uint64_t{1} << 40U;
+constexpr double kMaxDrain = 3600;
+constexpr double kLeastRefresh = 0.01;
+constexpr double kMaxRefresh = 365.0 * 86400;
+
+template <auto Member, class Target>
+bool same(const Target& a, const Target& b) {
+  return a.*Member == b.*Member;
+}
+
+template <auto Member, class Target>
+void add_endpoint(Target& target, std::string_view text) {
+  static_cast<void>(Endpoint::to_bind(text));
+  (target.*Member).emplace_back(text);
+}
+
+template <auto Member, class Target>
+void set_flag(Target& target, std::string_view text) {
+  target.*Member = flag_value(text);
+}
+
+template <auto Member, std::uint64_t most, class Target>
+void set_whole(Target& target, std::string_view text) {
+  using Whole = std::decay_t<decltype(target.*Member)>;
+  target.*Member = whole_value<Whole>(text, 1, static_cast<Whole>(most));
+}
+
+std::string one_of(std::string_view text, std::initializer_list<std::string_view> known) {
+  if (std::find(known.begin(), known.end(), text) == known.end()) {
+    refuse_value(text, fmt::format("one of {}", fmt::join(known, ", ")));
+  }
+  return std::string(text);
+}
+
+void add_encoder_folder(Config& config, std::string_view text) {
+  if (text.empty() || text.find('\0') != std::string_view::npos) refuse_value(text, "a folder");
+  config.encoder_path.emplace_back(text);
+}
+
+void set_drain(Config& config, std::string_view text) {
+  constexpr std::string_view kExpected = "a time from 0s to 1h, such as 10s";
+  const auto seconds = seconds_value(text, kExpected);
+  if (seconds < 0 || seconds > kMaxDrain) refuse_value(text, kExpected);
+  config.drain_seconds = seconds;
+}
+
+void set_refresh_after(StreamSettings& stream, std::string_view text) {
+  constexpr std::string_view kExpected = "a time from 0.01s to 365d, such as 5s or 2m, or never";
+  const auto seconds = text == "never" ? 0 : seconds_value(text, kExpected);
+  if (text != "never" && (seconds < kLeastRefresh || seconds > kMaxRefresh)) {
+    refuse_value(text, kExpected);
+  }
+  stream.refresh_seconds = seconds;
+}
+
+void set_flag_p_value(StreamSettings& stream, std::string_view text) {
+  constexpr std::string_view kExpected = "a number from 0 to 1";
+  const auto p_value = number_value(text, kExpected);
+  if (p_value < 0 || p_value > 1) refuse_value(text, kExpected);
+  stream.flag_p_value = p_value;
+}
+
+using DaemonForm = DaemonOption::Form;
+using ServingForm = ServingOption::Form;
+
+constexpr DaemonOption kDaemonOptions[] = {
+    {"service", DaemonForm::kEndpoints, false, "ENDPOINT, ...", "tcp://127.0.0.1:7470",
+     "where requests are answered; at least one", add_endpoint<&Config::service>, &Config::service,
+     same<&Config::service>},
+    {"ingest", DaemonForm::kEndpoints, false, "ENDPOINT, ...", "tcp://127.0.0.1:7471",
+     "where pairs are taken to score and learn; [] is nowhere", add_endpoint<&Config::ingest>,
+     &Config::ingest, same<&Config::ingest>},
+    {"feed", DaemonForm::kEndpoints, false, "ENDPOINT, ...", "tcp://127.0.0.1:7472",
+     "where scores, flags and events are published; [] is nowhere", add_endpoint<&Config::feed>,
+     &Config::feed, same<&Config::feed>},
+    {"subscribe", DaemonForm::kMapping, false, "list", "[]",
+     "other publishers to take pairs from: mappings of `endpoint`, `stream` and, if not all of "
+     "it is wanted, `topic`, a prefix",
+     nullptr, nullptr, same<&Config::subscribe>},
+    {"exposed", DaemonForm::kText, false, "true|false", "false",
+     "whether service, ingest and feed may be reached from other machines; anyone who reaches "
+     "a port can read and teach",
+     set_flag<&Config::exposed>, nullptr, same<&Config::exposed>},
+    {"log-level", DaemonForm::kText, true, "NAME", "info", "trace, debug, info, warning or error",
+     [](Config& config, std::string_view text) {
+       config.log_level = one_of(text, {"trace", "debug", "info", "warning", "error"});
+     },
+     nullptr, same<&Config::log_level>},
+    {"log-format", DaemonForm::kText, false, "text|json", "text",
+     "how a line of the log is written",
+     [](Config& config, std::string_view text) {
+       config.log_format = one_of(text, {"text", "json"});
+     },
+     nullptr, same<&Config::log_format>},
+    {"encoder-path", DaemonForm::kTexts, false, "FOLDER, ...", "[]",
+     "folders with further encoders, searched before the one that is installed", add_encoder_folder,
+     &Config::encoder_path, same<&Config::encoder_path>},
+    {"message-bytes", DaemonForm::kText, false, "SIZE", "4MiB",
+     "of one frame, at most; who sends more is disconnected",
+     [](Config& config, std::string_view text) {
+       config.message_bytes = bytes_value(text, 1U << 10U, 1U << 30U);
+     },
+     nullptr, same<&Config::message_bytes>},
+    {"request-pairs", DaemonForm::kText, false, "N", "65536", "of one request, at most",
+     set_whole<&Config::request_pairs, 1U << 20U>, nullptr, same<&Config::request_pairs>},
+    {"feed-queue", DaemonForm::kText, false, "N", "10000",
+     "messages kept for a subscriber that is slow; it loses what is beyond",
+     set_whole<&Config::feed_queue, 10'000'000>, nullptr, same<&Config::feed_queue>},
+    {"drain", DaemonForm::kText, false, "TIME", "10s",
+     "how long to finish what was accepted before the daemon ends", set_drain, nullptr,
+     same<&Config::drain_seconds>},
+    {"defaults", DaemonForm::kMapping, false, "mapping", "{}",
+     "options of all streams; a stream's own count more", nullptr, nullptr, nullptr},
+    {"streams", DaemonForm::kMapping, false, "mapping", "",
+     "a name and options for each stream; at least one", nullptr, nullptr, nullptr},
+};
+
+constexpr ServingOption kServingOptions[] = {
+    {"refresh-after", ServingForm::kText, true, "TIME|never", "5s",
+     "a new model after so long, too, if anything was learned", set_refresh_after, nullptr,
+     same<&StreamSettings::refresh_seconds>},
+    {"flag-p-value", ServingForm::kText, true, "NUMBER", "0.05",
+     "a pair is flagged when a random pairing scores as high more often than this; 0: never",
+     set_flag_p_value, nullptr, same<&StreamSettings::flag_p_value>},
+    {"feed-texts", ServingForm::kText, true, "true|false", "false",
+     "whether the feed has the texts of a pair", set_flag<&StreamSettings::feed_texts>, nullptr,
+     same<&StreamSettings::feed_texts>},
+    {"workers", ServingForm::kText, false, "N", "1", "threads that encode and score, 1 to 64",
+     set_whole<&StreamSettings::workers, 64>, nullptr, same<&StreamSettings::workers>},
+    {"batch-pairs", ServingForm::kText, false, "N", "256", "scored at once, at most, 1 to 4096",
+     set_whole<&StreamSettings::batch_pairs, 4096>, nullptr, same<&StreamSettings::batch_pairs>},
+    {"queue-pairs", ServingForm::kText, true, "N", "16384",
+     "accepted and not scored yet, at most; beyond, requests are refused and ingest waits",
+     set_whole<&StreamSettings::queue_pairs, kMaxQueue>, nullptr,
+     same<&StreamSettings::queue_pairs>},
+    {"queue-bytes", ServingForm::kText, true, "SIZE", "64MiB", "the same in bytes",
+     [](StreamSettings& stream, std::string_view text) {
+       stream.queue_bytes = bytes_value(text, 1U << 10U, kMaxQueueBytes);
+     },
+     nullptr, same<&StreamSettings::queue_bytes>},
+    {"learn-queue-pairs", ServingForm::kText, true, "N", "65536",
+     "accepted and not learned yet, at most",
+     set_whole<&StreamSettings::learn_queue_pairs, kMaxQueue>, nullptr,
+     same<&StreamSettings::learn_queue_pairs>},
+    {"ingest", ServingForm::kEndpoints, false, "ENDPOINT, ...", "[]",
+     "where pairs are taken for this stream alone, so that it does not hold up others",
+     add_endpoint<&StreamSettings::ingest>, &StreamSettings::ingest, same<&StreamSettings::ingest>},
+};
+
+}  // namespace
+
+std::span<const DaemonOption> daemon_options() { return kDaemonOptions; }
+
+std::span<const ServingOption> serving_options() { return kServingOptions; }
+
+std::vector<std::string_view> stream_option_names() {
+  std::vector<std::string_view> names;
+  for (const auto& option : stream_options()) names.push_back(option.name);
+  for (const auto& option : kServingOptions) names.push_back(option.name);
+  return names;
+}
+
+bool stream_option_reloads(std::string_view name) {
+  if (name == "refresh") return true;
+  return std::any_of(std::begin(kServingOptions), std::end(kServingOptions),
+                     [&](const auto& option) { return option.name == name && option.reloads; });
+}
+
+}  // namespace phsic
