@@ -373,13 +373,20 @@ typename Reservoir<T>::Sample Learner<T>::sample() const {
   return all;
 }
 
-// The sampled pairs and the recent ones, weighed as of the newest: after a long silence, the recent
-// pairs as of the moments' time would weigh infinitely much.
 template <class T>
-typename Reservoir<T>::Sample Learner<T>::candidates() const {
+typename Reservoir<T>::Sample Learner<T>::sample_with_recent(Extent extent) const {
   auto all = sample();
-  const ItemBlock<T> recent_x = x_.recent.from(past_recent());
-  if (recent_x.size() == 0) return all;
+  const std::size_t first = past_recent();
+  const std::size_t end = times_.size() - (extent == Extent::kAll ? 0 : held_back());
+  if (first >= end) return all;
+  ItemBlock<T> recent_x = x_.recent.from(first);
+  ItemBlock<T> recent_y = y_.recent.from(first);
+  for (std::size_t i = end; i < times_.size(); ++i) {
+    recent_x.drop_back();
+    recent_y.drop_back();
+  }
+  // As of the newest: after a long silence, the recent pairs as of the moments' time would weigh
+  // infinitely much.
   double now = arrival(times_.size() - 1);
   if (!buckets_.empty()) {
     const double moments_now = buckets_.back().moments.now();
@@ -388,9 +395,10 @@ typename Reservoir<T>::Sample Learner<T>::candidates() const {
     now = std::max(now, moments_now);
   }
   all.x.append_all(recent_x);
-  all.y.append_all(y_.recent.from(past_recent()));
-  for (std::size_t i = past_recent(); i < times_.size(); ++i) {
+  all.y.append_all(recent_y);
+  for (std::size_t i = first; i < end; ++i) {
     all.weights.push_back(weights_[i] * std::exp2(fading(i, now)));
+    all.sequences.push_back(sequence_ - times_.size() + i);
   }
   return all;
 }
@@ -417,7 +425,7 @@ bool Learner<T>::side_wants_pivots(const Side& side, const SideConfig& config,
 template <class T>
 bool Learner<T>::wants_pivots() const {
   if (!config_.x.uses_pivots() && !config_.y.uses_pivots()) return false;
-  const auto all = candidates();
+  const auto all = sample_with_recent(Extent::kAll);
   return side_wants_pivots(x_, config_.x, all.x, all.weights) ||
          side_wants_pivots(y_, config_.y, all.y, all.weights);
 }
@@ -440,7 +448,7 @@ PivotSet<T> Learner<T>::choose_side(const SideConfig& config, const Side& side,
 template <class T>
 std::optional<PivotChange<T>> Learner<T>::propose_pivots() const {
   if (!config_.x.uses_pivots() && !config_.y.uses_pivots()) return std::nullopt;
-  const auto all = candidates();
+  const auto all = sample_with_recent(Extent::kAll);
   PivotChange<T> change;
   const auto choose = [&](const SideConfig& config, const Side& side, const ItemBlock<T>& items,
                           std::uint64_t salt, double& unexplained) {

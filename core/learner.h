@@ -88,7 +88,8 @@ class Learner {
   enum class Extent : std::uint8_t { kWithoutHeldBack, kAll };
   [[nodiscard]] Moments moments(Extent extent) const;
 
-  // About how many pairs count: n_eff of those in the moments, and recent ones as if each weighed 1.
+  // About how many pairs count: n_eff of those in the moments, and recent ones as if each
+  // weighed 1.
   [[nodiscard]] double effective_pairs() const;
 
   // The number that the next pair gets. Pairs that were merged in have none of ours.
@@ -98,6 +99,8 @@ class Learner {
 
   // The sampled pairs, weighed as of now.
   [[nodiscard]] typename Reservoir<T>::Sample sample() const;
+  // Those and the recent ones that moments(extent) has, weighed as of the newest.
+  [[nodiscard]] typename Reservoir<T>::Sample sample_with_recent(Extent extent) const;
 
   // Adds all that another learner has learned from other pairs. Their held-back pairs are folded
   // in. Under different pivots theirs is carried over to ours. Forgetting by pairs takes both to
@@ -154,7 +157,6 @@ class Learner {
   [[nodiscard]] double newest_number() const;
   [[nodiscard]] bool is_past(std::int64_t bucket) const;
   [[nodiscard]] std::size_t past_recent() const;
-  [[nodiscard]] typename Reservoir<T>::Sample candidates() const;
   [[nodiscard]] bool side_wants_pivots(const Side& side, const SideConfig& config,
                                        const ItemBlock<T>& items,
                                        const std::vector<double>& weights) const;

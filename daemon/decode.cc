@@ -26,6 +26,7 @@ static_assert(std::endian::native == std::endian::little, "vectors are copied as
 
 constexpr std::size_t kLongestId = 256;
 constexpr std::size_t kMostExplained = 100;
+constexpr std::string_view kMessage = "a message";
 
 [[noreturn]] void refuse(const std::string& message) { throw RequestError("bad_request", message); }
 
@@ -126,7 +127,7 @@ const OperationName& operation_of(element op) {
 template <class Members>
 void require_known(object header, const Members& members, std::string_view of) {
   for (const auto& [key, value] : header) {
-    bool known = key == "op" || key == "stream" || key == "id";
+    bool known = key == "stream" || key == "id" || (key == "op" && of != kMessage);
     for (const std::string_view member : members) known = known || member == key;
     if (!known) {
       refuse(fmt::format("{} is no member of {}, expected one of stream, id{}{}", quoted_json(key),
@@ -330,7 +331,8 @@ void Decoder::request(std::span<const std::string_view> frames, Job& job) {
   job.scores = known.operation == Operation::kScore || known.operation == Operation::kRank;
   job.learns = known.name == "learn" || known.name == "score-and-learn";
   if (const auto learn = member(head, "learn")) job.learns = flag_of(*learn, "learn");
-  if (const auto wait = member(head, "wait")) job.waits = flag_of(*wait, "wait") && job.learns;
+  if (const auto wait = member(head, "wait")) job.waits = flag_of(*wait, "wait");
+  if (job.waits && !job.learns) refuse("wait is true, expected it only where pairs are learned");
   if (const auto all = member(head, "all")) job.all = flag_of(*all, "all");
   if (const auto with = member(head, "calibration"))
     job.calibration = flag_of(*with, "calibration");
@@ -377,11 +379,14 @@ void Decoder::message(std::span<const std::string_view> frames, bool strict, Job
   if (const auto stream = member(head, "stream")) job.stream = text_of(*stream, "stream");
   job.pairs.bytes.reserve(frames[0].size());
   static constexpr std::array<std::string_view, 4> kMembers = {"pairs", "x", "y", "time"};
-  if (strict) require_known(head, kMembers, "a message");
+  if (strict) require_known(head, kMembers, kMessage);
   const auto x = member(head, "x");
   const auto y = member(head, "y");
   if (const auto pairs = member(head, "pairs")) {
     if (x || y) refuse("found pairs and x or y, expected one of them");
+    if (strict && (member(head, "id") || member(head, "time"))) {
+      refuse("found id or time beside pairs, expected them in each pair");
+    }
     read_pairs(*pairs, job);
   } else if (x && y && x->is_object()) {
     read_vectors(frames, *x, *y, job);

@@ -34,19 +34,34 @@ bool FairQueue::offer(const std::shared_ptr<Job>& job) {
                               fits(own_bytes, bytes, depth_.bytes, limits_.bytes))) {
       return false;
     }
-    if (found == by_name_.end()) {
-      clients_.push_back({job->client, {}, 0, 0, 0});
-      by_name_[job->client] = std::prev(clients_.end());
-    }
-    auto& client = *by_name_[job->client];
-    client.jobs.push_back(job);
-    client.pairs += pairs;
-    client.bytes += bytes;
-    depth_.pairs += pairs;
-    depth_.bytes += bytes;
+    append(job);
   }
   filled_.notify_one();
   return true;
+}
+
+void FairQueue::push(const std::shared_ptr<Job>& job) {
+  {
+    const std::lock_guard lock(mutex_);
+    append(job);
+  }
+  filled_.notify_one();
+}
+
+// REQUIRES: mutex_ is held.
+void FairQueue::append(const std::shared_ptr<Job>& job) {
+  const auto pairs = pairs_of(*job);
+  const auto bytes = job->pairs.byte_count();
+  if (!by_name_.contains(job->client)) {
+    clients_.push_back({job->client, {}, 0, 0, 0});
+    by_name_[job->client] = std::prev(clients_.end());
+  }
+  auto& client = *by_name_[job->client];
+  client.jobs.push_back(job);
+  client.pairs += pairs;
+  client.bytes += bytes;
+  depth_.pairs += pairs;
+  depth_.bytes += bytes;
 }
 
 // One turn for each client whose next job is urgent, or whose next job is not.

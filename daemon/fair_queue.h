@@ -41,6 +41,8 @@ class FairQueue {
   // False: the client has as much in the queue as it may. What is larger than the queue is taken
   // when there is nothing else in it.
   [[nodiscard]] bool offer(const std::shared_ptr<Job>& job);
+  // Whatever the limits. REQUIRES: not closed.
+  void push(const std::shared_ptr<Job>& job);
 
   // Waits for work and takes up to `most` rows of it: several jobs, or a part of a large one. Jobs
   // that learn get consecutive tickets, one for a call (see intake.h). False: closed, and nothing
@@ -70,6 +72,7 @@ class FairQueue {
     std::uint64_t bytes = 0;
   };
 
+  void append(const std::shared_ptr<Job>& job);
   [[nodiscard]] bool take_turns(Taken& taken, std::size_t most, bool urgent);
 
   mutable std::mutex mutex_;  // guards everything below

@@ -98,13 +98,24 @@ bool Lane::offer(const std::shared_ptr<Job>& job) {
     const bool has_way = !job->learns || unlearned_ == 0 || unlearned_ + rows <= learn_queue_pairs_;
     // Before the offer: a worker may be done with it at once.
     if (job->learns) unlearned_ += rows;
-    if (job->client.empty()) wants_way_ = true;
+    // Another entrance may wait, too: its wish stays.
+    const bool was_wanted = job->client.empty() && wants_way_.exchange(true);
+    const bool has_way =
+        !job->learns || unlearned_ == 0 || unlearned_ + rows <= learn_queue_pairs_;
+    // Before the offer: a worker may be done with it at once.
+    if (job->learns) unlearned_ += rows;
     accepted = has_way && queue_.offer(job);
     if (!accepted && job->learns) unlearned_ -= rows;
-    if (accepted && job->client.empty()) wants_way_ = false;
+    if (accepted && job->client.empty() && !was_wanted) wants_way_ = false;
   }
   if (!accepted && !job->client.empty()) ++shed_;
   return accepted;
+}
+
+void Lane::admit(const std::shared_ptr<Job>& job) {
+  make_ready(*job);
+  if (job->learns) unlearned_ += job->pairs.size();
+  queue_.push(job);
 }
 
 void Lane::update(const StreamSettings& settings) {

@@ -75,6 +75,8 @@ class Lane {
   // Takes a job over, or refuses it because too much is waiting already. Throws a RequestError if
   // it does not fit the stream.
   [[nodiscard]] bool offer(const std::shared_ptr<Job>& job);
+  // Takes it over in any case.
+  void admit(const std::shared_ptr<Job>& job);
   // Scores a few vectors in the I/O thread itself, which saves two changes of threads: where there
   // is nothing to encode, nothing to learn and nobody before them. False: it is not such a job.
   [[nodiscard]] bool score_here(const std::shared_ptr<Job>& job);
@@ -113,7 +115,9 @@ class Lane {
   void finish_rows(const Slice& slice);
   void finish(const std::shared_ptr<Job>& job);
   void complete(Job& job) const;
+  [[nodiscard]] std::optional<std::size_t> room() const;
   void write_feed(Job& job) const;
+  void mark_flagged(Job& job) const;
   void announce_failure(const std::string& message);
   [[nodiscard]] static double time_of(const Job& job, std::size_t i);
 

@@ -49,6 +49,7 @@ void Lane::refresh_by_time() {
 void Lane::learn_block(const Intake::Block& block) {
   refused_ += block.accepted - block.size();
   unlearned_ -= block.accepted - block.size();
+  if (wants_way_.exchange(false)) outlet_.make_way(*this);
   std::size_t row = 0;
   for (const auto& marker : block.markers) {
     learn_rows(block, row, marker.row);

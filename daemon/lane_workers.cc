@@ -132,6 +132,7 @@ void Lane::score_one_by_one(const std::vector<Slice>& slices, Batch& batch, Work
       bench.times.push_back(time_of(*job, i));
       if (!job->learns) batch.usable[row] = false;
       learned += batch.usable[row] ? 1 : 0;
+      refused_ += job->learns && !batch.usable[row] ? 1 : 0;
       if (batch.usable[row]) ++job->learned;
     }
     if (job->learns) unlearned_ -= count;
@@ -212,6 +213,7 @@ void Lane::rank(const Slice& slice, Workbench& bench) {
   for (const auto& [row, message] : bench.batch.problems) {
     // What is wrong with x is said once.
     if (row == Stream::kNoRow && slice.first > 0) continue;
+    ++problems_;
     job.problems.push_back({row == Stream::kNoRow ? row : slice.first + row, message});
   }
 }
@@ -221,6 +223,8 @@ void Lane::fail(const std::vector<Slice>& slices, const std::string& message) {
     const std::lock_guard lock(job->mutex);
     if (!job->error) ++failed_;
     job->error.emplace("failed", message);
+    if (job->release == nullptr) job->release = stream_->release();
+    for (std::size_t i = first; i < first + count; ++i) job->problems.push_back({i, message});
     if (job->learns) unlearned_ -= count;
   }
   announce_failure(message);
@@ -274,8 +278,10 @@ void Lane::finish(const std::shared_ptr<Job>& job) {
 
 // Writes what is to be sent.
 void Lane::complete(Job& job) const {
-  const bool was_scored = job.operation == Operation::kScore && !job.error;
-  if (was_scored && (feeds_scores_ || feeds_flags_)) write_feed(job);
+  // Pairs that the encoder failed on, too: the feed has a message for each.
+  const bool has_feed = job.operation == Operation::kScore;
+  if (has_feed) mark_flagged(job);
+  if (has_feed && (feeds_scores_ || feeds_flags_)) write_feed(job);
   if (job.client.empty()) return;
   if (job.operation == Operation::kRefresh && !job.error) {
     begin_reply(job.id, job.reply);
@@ -283,10 +289,16 @@ void Lane::complete(Job& job) const {
     append_release(*stream_->release(), job.reply);
     fmt::format_to(std::back_inserter(job.reply), ",\"pairs\":{}}}", learned_.load());
   } else {
-    const auto room = room_.load();
-    const auto unlearned = unlearned_.load();
-    write_scores(job, room > unlearned ? room - unlearned : 1);
+    write_scores(job, room());
   }
+}
+
+// Until the next model; none where there are no models.
+std::optional<std::size_t> Lane::room() const {
+  const auto room = room_.load();
+  if (room == SIZE_MAX) return std::nullopt;
+  const auto unlearned = unlearned_.load();
+  return room > unlearned ? room - unlearned : 1;
 }
 
 void Lane::write_feed(Job& job) const {
@@ -294,6 +306,9 @@ void Lane::write_feed(Job& job) const {
             [](const auto& a, const auto& b) { return a.row < b.row; });
   const double delay = std::chrono::duration<double>(Clock::now() - job.arrived).count();
   append_feed(job, feed_texts_, delay);
+}
+
+void Lane::mark_flagged(Job& job) const {
   job.flagged.resize(job.pairs.size());
   for (std::size_t i = 0; i < job.pairs.size(); ++i) {
     job.flagged[i] = is_flagged(job.p_value[i], flag_p_value_);

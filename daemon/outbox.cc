@@ -7,6 +7,7 @@ namespace phsic {
 namespace {
 
 constexpr std::size_t kMostBytes = 16U << 20U;  // kept for one client
+constexpr std::size_t kMostOfAll = 64U << 20U;
 
 }  // namespace
 
@@ -21,13 +22,21 @@ Socket::Sent Outbox::post(const std::string& client, bool has_delimiter, std::st
 void Outbox::send(const std::string& client, bool has_delimiter, std::string_view text) {
   const auto found = waiting_.find(client);
   if (found == waiting_.end() && post(client, has_delimiter, text) != Socket::Sent::kNotNow) return;
-  auto& shelf = found == waiting_.end() ? waiting_[client] : found->second;
-  if (shelf.bytes + text.size() > kMostBytes) {
+  const auto own = found == waiting_.end() ? 0 : found->second.bytes;
+  if (own + text.size() > kMostBytes || bytes_ + text.size() > kMostOfAll) {
     ++lost_;
     return;
   }
+  auto& shelf = waiting_[client];
   shelf.bytes += text.size();
+  bytes_ += text.size();
   shelf.letters.push_back({std::string(text), has_delimiter});
+}
+
+void Outbox::give_up() {
+  for (const auto& [client, shelf] : waiting_) lost_ += shelf.letters.size();
+  waiting_.clear();
+  bytes_ = 0;
 }
 
 void Outbox::flush() {
@@ -38,10 +47,12 @@ void Outbox::flush() {
       const auto sent = post(client, letter.has_delimiter, letter.text);
       if (sent == Socket::Sent::kNotNow) break;
       shelf.bytes -= letter.text.size();
+      bytes_ -= letter.text.size();
       shelf.letters.pop_front();
       if (sent == Socket::Sent::kNobody) {
         // The rest is for nobody, too.
         lost_ += shelf.letters.size();
+        bytes_ -= shelf.bytes;
         shelf.letters.clear();
       }
     }

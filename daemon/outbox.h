@@ -1,8 +1,8 @@
 // Answers on their way to clients that read slowly.
 //
 // ZeroMQ keeps some messages for each client; what it has no room for waits here, in order, up to a
-// number of bytes for each client. What a client does not read beyond that is lost, and so is what
-// a client that is gone would have got. Belongs to the loop's thread.
+// number of bytes for each client and for all. What a client does not read beyond that is lost, and
+// so is what a client that is gone would have got. Belongs to the loop's thread.
 #pragma once
 
 #include <cstddef>
@@ -22,6 +22,8 @@ class Outbox {
 
   // `has_delimiter`: with the empty frame that a REQ socket expects.
   void send(const std::string& client, bool has_delimiter, std::string_view text);
+  // Forgets what waits.
+  void give_up();
   // Tries again what waits.
   void flush();
   [[nodiscard]] bool is_empty() const { return waiting_.empty(); }
@@ -44,6 +46,7 @@ class Outbox {
 
   Socket& socket_;
   std::unordered_map<std::string, Shelf> waiting_;
+  std::size_t bytes_ = 0;  // of all
   std::uint64_t sent_ = 0;
   std::uint64_t lost_ = 0;
 };

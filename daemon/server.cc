@@ -15,10 +15,12 @@ constexpr auto kTick = std::chrono::seconds(1);
 // Requests and messages that ZeroMQ reads ahead of us for one peer. Together with the largest
 // message this bounds what a peer can make us keep.
 constexpr int kReadAhead = 64;
-constexpr int kSendAhead = 1000;
+constexpr int kSendAhead = 256;
 constexpr int kHeartbeat = 10000;  // milliseconds; a peer silent for three is gone
 constexpr int kLinger = 1000;      // milliseconds
 constexpr auto kFlush = std::chrono::milliseconds(2);
+// How long clients that do not read their answers are waited for at the end.
+constexpr auto kGrace = std::chrono::seconds(1);
 
 }  // namespace
 
@@ -80,30 +82,38 @@ void Server::open_sockets() {
   for (const auto& endpoint : config_.feed) feed_socket_->bind(endpoint);
   feed_ = std::make_unique<Feed>(*feed_socket_, [this] { tell_audience(); });
 
-  open_entrance(config_.ingest, {});
-  for (const auto& settings : config_.streams) open_entrance(settings.ingest, settings.name);
+  open(make_entrance(config_.ingest, {}));
+  for (const auto& settings : config_.streams) open(make_entrance(settings.ingest, settings.name));
   open_subscriptions();
 }
 
-void Server::open_entrance(const std::vector<std::string>& endpoints, const std::string& stream) {
-  if (endpoints.empty()) return;
-  auto& entrance = *entrances_.emplace_back(std::make_unique<Entrance>());
-  entrance.stream = stream;
-  entrance.socket = make_socket(zmq::socket_type::pull);
-  for (const auto& endpoint : endpoints) entrance.socket->bind(endpoint);
+// Null where there are no endpoints. Nothing is read from it yet.
+std::unique_ptr<Server::Entrance> Server::make_entrance(const std::vector<std::string>& endpoints,
+                                                        const std::string& stream) {
+  if (endpoints.empty()) return nullptr;
+  auto entrance = std::make_unique<Entrance>();
+  entrance->stream = stream;
+  entrance->socket = make_socket(zmq::socket_type::pull);
+  for (const auto& endpoint : endpoints) entrance->socket->bind(endpoint);
+  return entrance;
+}
+
+void Server::open(std::unique_ptr<Entrance> made) {
+  if (made == nullptr) return;
+  auto& entrance = *entrances_.emplace_back(std::move(made));
   entrance.socket->read([this, &entrance](Frames& frames) { take_message(entrance, frames); });
 }
 
 void Server::open_subscriptions() {
   for (const auto& subscription : config_.subscribe) {
-    auto& entrance = *entrances_.emplace_back(std::make_unique<Entrance>());
-    entrance.stream = subscription.stream;
-    entrance.is_strict = false;
-    entrance.has_topic = true;
-    entrance.socket = make_socket(zmq::socket_type::sub);
-    entrance.socket->zmq().set(zmq::sockopt::subscribe, subscription.topic);
-    entrance.socket->connect(subscription.endpoint);
-    entrance.socket->read([this, &entrance](Frames& frames) { take_message(entrance, frames); });
+    auto entrance = std::make_unique<Entrance>();
+    entrance->stream = subscription.stream;
+    entrance->is_strict = false;
+    entrance->has_topic = true;
+    entrance->socket = make_socket(zmq::socket_type::sub);
+    entrance->socket->zmq().set(zmq::sockopt::subscribe, subscription.topic);
+    entrance->socket->connect(subscription.endpoint);
+    open(std::move(entrance));
   }
 }
 
@@ -172,10 +182,17 @@ void Server::tell_audience() {
 }
 
 void Server::drain() {
+  // What clients have sent is accepted, as far as it has arrived.
+  service_->read_now();
   is_draining_ = true;
   log(LogLevel::kInfo, "draining", {{"seconds", config_.drain_seconds}});
   notify_stopping();
-  for (auto& entrance : entrances_) entrance->socket->pause();
+  for (auto& entrance : entrances_) {
+    entrance->socket->pause();
+    // It has been read, and would be lost.
+    if (entrance->parked != nullptr) entrance->parked->lane->admit(entrance->parked);
+    entrance->parked = nullptr;
+  }
   for (auto& [name, served] : streams_) served.lane->close();
   drain_timer_.expires_after(std::chrono::duration_cast<Clock::duration>(
       std::chrono::duration<double>(config_.drain_seconds)));
@@ -190,7 +207,16 @@ void Server::drain() {
 
 void Server::stop_if_drained() {
   if (!is_draining_ || is_reloading_ || lanes_closed_ < streams_.size()) return;
-  if (!outbox_->is_empty()) return;  // flush_later() comes back
+  if (!grace_ends_) {
+    // Those who asked meanwhile are told that it is over.
+    service_->read_now();
+    grace_ends_ = Clock::now() + kGrace;
+  }
+  if (!outbox_->is_empty()) {
+    if (Clock::now() < *grace_ends_) return;  // flush_later() comes back
+    outbox_->give_up();
+    log(LogLevel::kWarning, "unread answers", {{"lost", outbox_->lost()}});
+  }
   drain_timer_.cancel();
   loop_.stop();
 }
@@ -268,6 +294,7 @@ void Server::take_deliveries() {
         {{"stream", lane->name()}, LogField::json("what", fmt::format("{{{}", event))});
   }
   for (const auto* lane : ways) {
+    if (is_draining_) break;  // nothing is parked any more
     for (auto& entrance : entrances_) {
       if (entrance->parked != nullptr && entrance->parked->lane == lane) {
         let_in(*entrance, std::move(entrance->parked));

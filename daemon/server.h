@@ -14,6 +14,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <thread>
 #include <vector>
@@ -66,7 +67,9 @@ class Server : private Outlet {
   void add_stream(const StreamSettings& settings, std::unique_ptr<Stream> stream);
   [[nodiscard]] std::unique_ptr<Socket> make_socket(zmq::socket_type type);
   void open_sockets();
-  void open_entrance(const std::vector<std::string>& endpoints, const std::string& stream);
+  [[nodiscard]] std::unique_ptr<Entrance> make_entrance(const std::vector<std::string>& endpoints,
+                                                        const std::string& stream);
+  void open(std::unique_ptr<Entrance> made);
   void open_subscriptions();
   void show_life(std::chrono::microseconds interval);
   void await_signal();
@@ -126,6 +129,7 @@ class Server : private Outlet {
   bool flushes_later_ = false;
   bool is_reloading_ = false;
   std::size_t lanes_closed_ = 0;
+  std::optional<Clock::time_point> grace_ends_;
   int status_ = 0;
   Clock::time_point started_ = Clock::now();
   std::thread reloader_;

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
 #include <boost/asio/post.hpp>
 
 #include "daemon/config_change.h"
@@ -47,19 +48,28 @@ void Server::finish_reload(Config wanted, std::vector<std::unique_ptr<Stream>> o
     stop_if_drained();
     return;
   }
+  // What can fail comes first: all or nothing.
+  std::vector<std::unique_ptr<Entrance>> entrances;
+  try {
+    for (std::size_t i = 0; i < wanted.streams.size(); ++i) {
+      const auto& settings = wanted.streams[i];
+      if (opened[i] != nullptr) {
+        entrances.push_back(make_entrance(settings.ingest, settings.name));
+      }
+    }
+  } catch (const Error& problem) {
+    refuse_reload(problem.what());
+    return;
+  }
   for (std::size_t i = 0; i < wanted.streams.size(); ++i) {
     const auto& settings = wanted.streams[i];
     if (opened[i] == nullptr) {
       streams_.at(settings.name).lane->update(settings);
     } else {
-      try {
-        open_entrance(settings.ingest, settings.name);
-      } catch (const Error& problem) {
-        log(LogLevel::kError, "reload", {{"problem", problem.what()}});
-      }
       add_stream(settings, std::move(opened[i]));
     }
   }
+  for (auto& entrance : entrances) open(std::move(entrance));
   config_ = std::move(wanted);
   set_up_log(config_.log_level, config_.log_format);
   tell_audience();

@@ -128,8 +128,7 @@ void Server::take_message(Entrance& entrance, Frames& frames) {
 // When the lane is full the message is parked, and the entrance closed until there is room: the
 // sender feels it.
 void Server::let_in(Entrance& entrance, std::shared_ptr<Job> job) {
-  auto& lane = *served(job->stream).lane;
-  if (is_draining_) return;
+  auto& lane = job->lane != nullptr ? *job->lane : *served(job->stream).lane;
   if (lane.offer(job)) {
     if (entrance.socket->is_paused()) entrance.socket->resume();
     return;

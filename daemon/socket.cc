@@ -1,6 +1,13 @@
 #include "daemon/socket.h"
 
 #include <fmt/format.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstddef>
 
 #include <boost/asio/post.hpp>
 
@@ -13,6 +20,25 @@ namespace {
 constexpr int kTurn = 64;
 // No message has so many; further frames are dropped as they are read.
 constexpr std::size_t kMostFrames = 16;
+// Messages read at once on the way out.
+constexpr int kMostNow = 100000;
+
+constexpr std::string_view kIpc = "ipc://";
+
+bool is_listening(const std::string& path) {
+  sockaddr_un address{};
+  if (path.empty() || path.size() >= sizeof(address.sun_path)) return false;
+  address.sun_family = AF_UNIX;
+  std::copy(path.begin(), path.end(), address.sun_path);
+  if (path[0] == '@') address.sun_path[0] = '\0';
+  const auto length = static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + path.size());
+  const int probe = ::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+  if (probe < 0) return false;
+  const bool connected =
+      ::connect(probe, reinterpret_cast<const sockaddr*>(&address), length) == 0 || errno == EAGAIN;
+  ::close(probe);
+  return connected;
+}
 
 }  // namespace
 
@@ -25,6 +51,10 @@ Socket::~Socket() {
 }
 
 void Socket::bind(const std::string& endpoint) {
+  // ZeroMQ would silently take such a socket away from whoever has it.
+  if (endpoint.starts_with(kIpc) && is_listening(endpoint.substr(kIpc.size()))) {
+    throw Error(fmt::format("{}: cannot be bound: another process listens there", endpoint));
+  }
   try {
     socket_.bind(endpoint);
   } catch (const zmq::error_t& problem) {
@@ -43,6 +73,11 @@ void Socket::connect(const std::string& endpoint) {
 
 void Socket::read(std::function<void(Frames&)> take) {
   take_ = std::move(take);
+  check_soon();
+}
+
+void Socket::read_now() {
+  for (int i = 0; i < kMostNow && receive(); ++i) take_(frames_);
   check_soon();
 }
 

@@ -36,6 +36,8 @@ class Socket {
 
   // From now on calls `take` in the loop for each message.
   void read(std::function<void(Frames&)> take);
+  // Calls it for everything that is there already.
+  void read_now();
   void pause() { is_paused_ = true; }
   void resume();
   [[nodiscard]] bool is_paused() const { return is_paused_; }

@@ -104,7 +104,10 @@ void CountStream::rank(const DenseRows<float>& x, const DenseRows<float>& candid
 
 std::optional<PairExplanation> CountStream::explain(std::string_view /*x*/, std::string_view /*y*/,
                                                     std::size_t /*top*/) const {
-  return std::nullopt;
+  PairExplanation none;
+  none.release = release_;
+  none.problem = "estimator pmi counts texts as they are: no other pair has a share in a score";
+  return none;
 }
 
 std::unique_ptr<Refresh> CountStream::freeze(Extent /*extent*/) { return nullptr; }

@@ -172,8 +172,11 @@ void KernelStream::rank_encoded(Batch& batch) const {
     }
   }
   put_in_order(batch.problems);
+  constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
+  // Nothing can be said of candidates for an x that nobody can read.
+  if (!batch.x.problems().empty()) std::fill(batch.scores.begin(), batch.scores.end(), kNan);
   for (const auto& problem : batch.problems) {
-    if (problem.row != kNoRow) batch.scores[problem.row] = std::numeric_limits<double>::quiet_NaN();
+    if (problem.row != kNoRow) batch.scores[problem.row] = kNan;
   }
 }
 
@@ -221,7 +224,7 @@ std::unique_ptr<Refresh> KernelStream::freeze(Extent extent) {
   if (extent != Extent::kAll) schedule();
   auto ground = std::make_shared<Ground>();
   if (texts_.size() > 0) {
-    ground->sample = learner_.sample();
+    ground->sample = learner_.sample_with_recent(extent);
     ground->texts = texts_;
   }
   return std::make_unique<Frozen>(learner_, spec, extent, std::move(ground));
