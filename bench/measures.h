@@ -24,4 +24,11 @@ void texts_with_word_vectors(Report& report);
 // Beside the published implementation.
 void beside_published(Report& report);
 
+// Over the wire, with a phsicd in a process of its own.
+void round_trips(Report& report);
+void wire_throughput(Report& report);
+void refresh_stalls(Report& report);
+void feed_delay(Report& report);
+void daemon_memory(Report& report);
+
 }  // namespace phsic::bench

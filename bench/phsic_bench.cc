@@ -46,6 +46,11 @@ void register_measures(Report& report) {
       {"texts_with_hashing", texts_with_hashing},
       {"texts_with_word_vectors", texts_with_word_vectors},
       {"beside_published", beside_published},
+      {"round_trips", round_trips},
+      {"wire_throughput", wire_throughput},
+      {"refresh_stalls", refresh_stalls},
+      {"feed_delay", feed_delay},
+      {"daemon_memory", daemon_memory},
   };
   for (const auto& [name, measure] : measures) {
     const auto run = [&report, measure = measure](benchmark::State& state) {

@@ -1,12 +1,11 @@
 // From text to score: how many pairs a second, and which stage takes how long.
 #include <fmt/format.h>
 
-#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <memory>
-#include <stdexcept>
 
+#include "bench/live_daemon.h"
 #include "bench/measures.h"
 #include "bench/oracle.h"
 #include "bench/race.h"
@@ -21,29 +20,6 @@ namespace phsic::bench {
 namespace {
 
 constexpr std::size_t kPairs = 4096;
-
-// A folder that goes away with this.
-class Folder {
- public:
-  Folder() {
-    auto name = (std::filesystem::temp_directory_path() / "phsic_bench.XXXXXX").string();
-    if (mkdtemp(name.data()) == nullptr) throw std::runtime_error("no temporary folder");
-    path_ = name;
-  }
-  ~Folder() {
-    std::error_code ignored;
-    std::filesystem::remove_all(path_, ignored);
-  }
-  Folder(const Folder&) = delete;
-  Folder& operator=(const Folder&) = delete;
-  Folder(Folder&&) = delete;
-  Folder& operator=(Folder&&) = delete;
-
-  [[nodiscard]] std::filesystem::path file(const char* name) const { return path_ / name; }
-
- private:
-  std::filesystem::path path_;
-};
 
 template <class Work>
 double best_seconds(const Work& work) {

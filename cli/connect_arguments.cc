@@ -60,7 +60,7 @@ Client ConnectArguments::connect() const { return Client(endpoint, patience()); 
 std::string ask_for_endpoint(Client& client, const std::string& socket) {
   const auto answer = client.ask(Request("ping", ""));
   const auto bound = read_endpoints(answer.root(), socket);
-  const auto endpoint = reachable_endpoint(bound, client.endpoint());
+  auto endpoint = reachable_endpoint(bound, client.endpoint());
   if (endpoint.empty()) {
     throw Error(fmt::format("{}: the daemon has no {} endpoint, expected one in its configuration",
                             client.endpoint(), socket));

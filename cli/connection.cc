@@ -119,7 +119,8 @@ void Connection::take_events() {
     switch (event) {
       case ZMQ_EVENT_HANDSHAKE_SUCCEEDED: up_ = true; break;
       case ZMQ_EVENT_DISCONNECTED:
-        lost_ = lost_ || up_;
+        // Before the handshake: a socket of another kind, say.
+        (up_ ? lost_ : misunderstood_) = true;
         up_ = false;
         break;
       case ZMQ_EVENT_HANDSHAKE_FAILED_AUTH:

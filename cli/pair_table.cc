@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include "cli/text.h"
@@ -123,7 +124,8 @@ void learn_table(Session& stream, const std::string& path, const TableArguments&
   PairTable table(path, arguments);
   PairBatch batch;
   std::vector<PairProblem> problems;
-  while (table.read(batch, kBatchRows)) {
+  // No more than has room, so that pivots follow at the same pairs whoever learns them.
+  while (table.read(batch, std::min(kBatchRows, stream.room()))) {
     stream.learn(batch.pairs(), problems);
     table.report(batch, problems);
   }

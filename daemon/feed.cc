@@ -45,7 +45,7 @@ void Feed::publish(const std::string& topic, std::uint64_t sequence, std::string
   text_.append(rest);
   const std::array<std::string_view, 2> frames = {topic, text_};
   // XPUB drops what a slow subscriber has no room for; the numbers tell it so.
-  if (socket_.send(frames)) ++published_;
+  if (socket_.send(frames) == Socket::Sent::kYes) ++published_;
 }
 
 void Feed::publish_scores(const std::string& stream, const Job& job) {

@@ -10,6 +10,7 @@
 
 #include "daemon/json_text.h"
 #include "daemon/reply.h"
+#include "daemon/workbench.h"
 
 namespace phsic {
 namespace {
@@ -39,6 +40,7 @@ Lane::Lane(const StreamSettings& settings, std::unique_ptr<Stream> stream, Outle
     : settings_(settings),
       stream_(std::move(stream)),
       outlet_(outlet),
+      own_bench_(std::make_unique<Workbench>()),
       queue_(limits_of(settings)),
       intake_(stream_->shape_x(), stream_->shape_y()),
       batch_pairs_(settings.batch_pairs),
@@ -71,16 +73,20 @@ void Lane::require_fits(const Job& job) const {
   require_shape("y", dense(job.pairs.y_dim), stream_->shape_y());
 }
 
+void Lane::make_ready(Job& job) {
+  require_fits(job);
+  job.lane = this;
+  const auto rows = job.pairs.size();
+  job.rows_left = std::max<std::size_t>(1, rows);
+  if (!job.scores) return;
+  job.score.assign(rows, kNan);
+  job.percentile.assign(rows, kNan);
+  job.p_value.assign(rows, kNan);
+}
+
 bool Lane::offer(const std::shared_ptr<Job>& job) {
-  require_fits(*job);
-  job->lane = this;
+  make_ready(*job);
   const auto rows = job->pairs.size();
-  job->rows_left = std::max<std::size_t>(1, rows);
-  if (job->scores) {
-    job->score.assign(rows, kNan);
-    job->percentile.assign(rows, kNan);
-    job->p_value.assign(rows, kNan);
-  }
   bool accepted = true;
   if (job->operation == Operation::kExplain) {
     accepted = explaining_ < kMostExplained;

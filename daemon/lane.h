@@ -55,6 +55,8 @@ class Outlet {
   virtual void closed(Lane& lane) = 0;
 };
 
+struct Workbench;
+
 class Lane {
  public:
   // Starts the threads.
@@ -73,6 +75,9 @@ class Lane {
   // Takes a job over, or refuses it because too much is waiting already. Throws a RequestError if
   // it does not fit the stream.
   [[nodiscard]] bool offer(const std::shared_ptr<Job>& job);
+  // Scores a few vectors in the I/O thread itself, which saves two changes of threads: where there
+  // is nothing to encode, nothing to learn and nobody before them. False: it is not such a job.
+  [[nodiscard]] bool score_here(const std::shared_ptr<Job>& job);
   // What may change while it runs.
   void update(const StreamSettings& settings);
   // Whether anybody wants the feed of scores, or of flags.
@@ -88,10 +93,10 @@ class Lane {
   [[nodiscard]] std::uint64_t shed() const { return shed_; }
 
  private:
-  struct Workbench;
   using Clock = std::chrono::steady_clock;
 
   void require_fits(const Job& job) const;
+  void make_ready(Job& job);
 
   // Workers.
   void work();
@@ -107,6 +112,7 @@ class Lane {
   void teach(FairQueue::Taken& taken, Workbench& bench);
   void finish_rows(const Slice& slice);
   void finish(const std::shared_ptr<Job>& job);
+  void complete(Job& job) const;
   void write_feed(Job& job) const;
   void announce_failure(const std::string& message);
   [[nodiscard]] static double time_of(const Job& job, std::size_t i);
@@ -131,6 +137,7 @@ class Lane {
   StreamSettings settings_;  // the I/O thread's
   std::unique_ptr<Stream> stream_;
   Outlet& outlet_;
+  std::unique_ptr<Workbench> own_bench_;  // the I/O thread's
   FairQueue queue_;
   Intake intake_;
 

@@ -7,31 +7,16 @@
 
 #include "daemon/lane.h"
 #include "daemon/reply.h"
+#include "daemon/workbench.h"
 
 namespace phsic {
+namespace {
 
-// What a worker works with, kept from batch to batch.
-struct Lane::Workbench {
-  FairQueue::Taken taken;
-  Batch batch;
-  Batch vectors;
-  std::vector<Slice> texts_of;    // slices whose rows are in `batch`, in order
-  std::vector<Slice> vectors_of;  // the same for `vectors`
-  std::vector<std::string_view> x;
-  std::vector<std::string_view> y;
-  std::vector<float> x_values;
-  std::vector<float> y_values;
-  std::vector<double> times;
+// Vectors that the I/O thread scores by itself: it must not be kept from its sockets.
+constexpr std::size_t kMostHere = 4;
+constexpr std::uint64_t kLargestHere = 2048;  // dimensions of both sides
 
-  void clear() {
-    texts_of.clear();
-    vectors_of.clear();
-    x.clear();
-    y.clear();
-    x_values.clear();
-    y_values.clear();
-  }
-};
+}  // namespace
 
 void Lane::work() {
   Workbench bench;
@@ -40,6 +25,22 @@ void Lane::work() {
     if (wants_way_.exchange(false)) outlet_.make_way(*this);
   }
   if (--workers_left_ == 0) intake_.close();
+}
+
+bool Lane::score_here(const std::shared_ptr<Job>& job) {
+  const bool is_small = job->pairs.size() <= kMostHere &&
+                        std::uint64_t{job->pairs.x_dim} + job->pairs.y_dim <= kLargestHere;
+  if (job->operation != Operation::kScore || job->learns || !job->pairs.are_vectors || !is_small ||
+      queue_.depth().pairs > 0) {
+    return false;
+  }
+  make_ready(*job);
+  own_bench_->clear();
+  own_bench_->vectors_of.push_back({job, 0, job->pairs.size()});
+  score_vectors(*own_bench_);
+  own_bench_->clear();
+  complete(*job);
+  return true;
 }
 
 void Lane::process(FairQueue::Taken& taken, Workbench& bench) {
@@ -267,23 +268,25 @@ void Lane::finish_rows(const Slice& slice) {
 }
 
 void Lane::finish(const std::shared_ptr<Job>& job) {
-  const bool was_scored = job->operation == Operation::kScore && !job->error;
-  if (was_scored && (feeds_scores_ || feeds_flags_)) write_feed(*job);
-  if (job->client.empty()) {
-    outlet_.deliver(job);
-    return;
-  }
-  if (job->operation == Operation::kRefresh && !job->error) {
-    begin_reply(job->id, job->reply);
-    job->reply += ',';
-    append_release(*stream_->release(), job->reply);
-    fmt::format_to(std::back_inserter(job->reply), ",\"pairs\":{}}}", learned_.load());
+  complete(*job);
+  outlet_.deliver(job);
+}
+
+// Writes what is to be sent.
+void Lane::complete(Job& job) const {
+  const bool was_scored = job.operation == Operation::kScore && !job.error;
+  if (was_scored && (feeds_scores_ || feeds_flags_)) write_feed(job);
+  if (job.client.empty()) return;
+  if (job.operation == Operation::kRefresh && !job.error) {
+    begin_reply(job.id, job.reply);
+    job.reply += ',';
+    append_release(*stream_->release(), job.reply);
+    fmt::format_to(std::back_inserter(job.reply), ",\"pairs\":{}}}", learned_.load());
   } else {
     const auto room = room_.load();
     const auto unlearned = unlearned_.load();
-    write_scores(*job, room > unlearned ? room - unlearned : 1);
+    write_scores(job, room > unlearned ? room - unlearned : 1);
   }
-  outlet_.deliver(job);
 }
 
 void Lane::write_feed(Job& job) const {

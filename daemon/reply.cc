@@ -143,6 +143,7 @@ void write_explanation(const PairExplanation& explanation, Job& job) {
 void append_release(const Release& release, std::string& out) {
   fmt::format_to(std::back_inserter(out), "\"model\":{},\"epoch\":{}", release.number,
                  release.epoch());
+  if (release.model == nullptr) out += ",\"estimator\":\"pmi\"";
   if (release.model == nullptr || release.model->estimator() == nullptr) return;
   const auto& facts = release.model->facts();
   fmt::format_to(std::back_inserter(out), ",\"model_pairs\":{},\"estimator\":\"{}\"", facts.pairs,

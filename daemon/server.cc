@@ -18,6 +18,7 @@ constexpr int kReadAhead = 64;
 constexpr int kSendAhead = 1000;
 constexpr int kHeartbeat = 10000;  // milliseconds; a peer silent for three is gone
 constexpr int kLinger = 1000;      // milliseconds
+constexpr auto kFlush = std::chrono::milliseconds(2);
 
 }  // namespace
 
@@ -29,6 +30,7 @@ Server::Server(Config config, std::function<Config()> reread)
       ticker_(loop_),
       drain_timer_(loop_),
       watchdog_(loop_),
+      flusher_(loop_),
       decoder_({config_.request_pairs}) {
   const EncoderPath path({config_.encoder_path.begin(), config_.encoder_path.end()});
   for (const auto& settings : config_.streams) {
@@ -70,6 +72,7 @@ void Server::open_sockets() {
   // A reply that cannot be delivered is noticed and counted.
   service_->zmq().set(zmq::sockopt::router_mandatory, 1);
   for (const auto& endpoint : config_.service) service_->bind(endpoint);
+  outbox_ = std::make_unique<Outbox>(*service_);
   service_->read([this](Frames& frames) { take_request(frames); });
 
   feed_socket_ = make_socket(zmq::socket_type::xpub);
@@ -107,19 +110,7 @@ void Server::open_subscriptions() {
 int Server::run() {
   await_signal();
   tick();
-  if (const auto interval = watchdog_interval()) {
-    // Half of what is expected, from the loop itself: if it hangs, systemd hears nothing.
-    const auto beat = std::make_shared<std::function<void()>>();
-    *beat = [this, interval, weak = std::weak_ptr(beat)] {
-      notify_alive();
-      watchdog_.expires_after(*interval / 2);
-      watchdog_.async_wait([this, weak](const boost::system::error_code& error) {
-        if (const auto again = weak.lock(); again && !error) (*again)();
-      });
-    };
-    (*beat)();
-    watchdog_beat_ = beat;
-  }
+  if (const auto interval = watchdog_interval()) show_life(*interval / 2);
   for (const auto& endpoint : service_->endpoints()) {
     log(LogLevel::kInfo, "listening", {{"socket", "service"}, {"endpoint", endpoint}});
   }
@@ -131,6 +122,15 @@ int Server::run() {
   feed_socket_->close(kLinger);
   log(LogLevel::kInfo, "ended", {{"status", status_}});
   return status_;
+}
+
+// From the loop itself: if it hangs, systemd hears nothing.
+void Server::show_life(std::chrono::microseconds interval) {
+  notify_alive();
+  watchdog_.expires_after(interval);
+  watchdog_.async_wait([this, interval](const boost::system::error_code& error) {
+    if (!error) show_life(interval);
+  });
 }
 
 void Server::await_signal() {
@@ -190,8 +190,23 @@ void Server::drain() {
 
 void Server::stop_if_drained() {
   if (!is_draining_ || is_reloading_ || lanes_closed_ < streams_.size()) return;
+  if (!outbox_->is_empty()) return;  // flush_later() comes back
   drain_timer_.cancel();
   loop_.stop();
+}
+
+// ZeroMQ does not tell when a client of a ROUTER has room again.
+void Server::flush_later() {
+  if (flushes_later_ || outbox_->is_empty()) return;
+  flushes_later_ = true;
+  flusher_.expires_after(kFlush);
+  flusher_.async_wait([this](const boost::system::error_code& error) {
+    if (error) return;
+    flushes_later_ = false;
+    outbox_->flush();
+    flush_later();
+    stop_if_drained();
+  });
 }
 
 // ---- The Outlet ----
@@ -226,6 +241,13 @@ void Server::closed(Lane& lane) {
   call_loop();
 }
 
+void Server::finish(const Job& job) {
+  if (!job.client.empty()) reply(job, job.reply);
+  if (job.operation == Operation::kScore) feed_->publish_scores(job.lane->name(), job);
+  const auto now = Clock::now();
+  streams_.at(job.lane->name()).latency.add(now - job.arrived, now);
+}
+
 void Server::take_deliveries() {
   std::vector<std::shared_ptr<Job>> delivered;
   std::vector<std::pair<Lane*, std::string>> announced;
@@ -239,13 +261,7 @@ void Server::take_deliveries() {
     closed.swap(closed_);
     is_called_ = false;
   }
-  for (const auto& job : delivered) {
-    if (!job->client.empty()) reply(*job, job->reply);
-    if (job->operation == Operation::kScore) feed_->publish_scores(job->lane->name(), *job);
-    auto& served = streams_.at(job->lane->name());
-    const auto now = Clock::now();
-    served.latency.add(now - job->arrived, now);
-  }
+  for (const auto& job : delivered) finish(*job);
   for (const auto& [lane, event] : announced) {
     feed_->publish_event(lane->name(), event);
     log(LogLevel::kInfo, "event",

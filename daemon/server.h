@@ -24,6 +24,7 @@
 #include "daemon/feed.h"
 #include "daemon/lane.h"
 #include "daemon/latency.h"
+#include "daemon/outbox.h"
 #include "daemon/socket.h"
 
 namespace phsic {
@@ -67,6 +68,7 @@ class Server : private Outlet {
   void open_sockets();
   void open_entrance(const std::vector<std::string>& endpoints, const std::string& stream);
   void open_subscriptions();
+  void show_life(std::chrono::microseconds interval);
   void await_signal();
   void on_signal(int signal);
   void tick();
@@ -92,6 +94,8 @@ class Server : private Outlet {
   [[nodiscard]] std::string streams_reply(const Job& job) const;
   void append_latency(Latency& latency, std::string& out) const;
   void take_deliveries();
+  void finish(const Job& job);
+  void flush_later();
 
   // The Outlet, in any thread.
   void deliver(std::shared_ptr<Job> job) override;
@@ -108,8 +112,10 @@ class Server : private Outlet {
   boost::asio::steady_timer ticker_;
   boost::asio::steady_timer drain_timer_;
   boost::asio::steady_timer watchdog_;
+  boost::asio::steady_timer flusher_;
   zmq::context_t context_;
   std::unique_ptr<Socket> service_;
+  std::unique_ptr<Outbox> outbox_;
   std::unique_ptr<Socket> feed_socket_;
   std::unique_ptr<Feed> feed_;
   std::vector<std::unique_ptr<Entrance>> entrances_;
@@ -117,17 +123,15 @@ class Server : private Outlet {
   std::vector<std::string_view> frame_views_;
 
   bool is_draining_ = false;
+  bool flushes_later_ = false;
   bool is_reloading_ = false;
   std::size_t lanes_closed_ = 0;
   int status_ = 0;
   Clock::time_point started_ = Clock::now();
   std::thread reloader_;
-  std::shared_ptr<std::function<void()>> watchdog_beat_;
 
   std::uint64_t requests_ = 0;
-  std::uint64_t replies_ = 0;
   std::uint64_t bad_requests_ = 0;
-  std::uint64_t lost_replies_ = 0;
   std::uint64_t messages_ = 0;
   std::uint64_t bad_messages_ = 0;
   std::uint64_t stalled_ = 0;

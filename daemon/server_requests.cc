@@ -2,7 +2,6 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
-#include <array>
 #include <fstream>
 #include <iterator>
 
@@ -77,6 +76,10 @@ void Server::hand_over(const std::shared_ptr<Job>& job) {
     reply(*job, error_reply(job->id, "shutting_down", "the daemon is about to end"));
     return;
   }
+  if (lane.score_here(job)) {
+    finish(*job);
+    return;
+  }
   if (lane.offer(job)) return;
   reply(*job,
         error_reply(job->id, "overloaded",
@@ -137,15 +140,8 @@ void Server::let_in(Entrance& entrance, std::shared_ptr<Job> job) {
 }
 
 void Server::reply(const Job& job, std::string_view text) {
-  std::array<std::string_view, 3> frames = {job.client, {}, text};
-  if (!job.has_delimiter) frames[1] = text;
-  const std::span<const std::string_view> all(frames.data(), job.has_delimiter ? 3 : 2);
-  if (service_->send(all)) {
-    ++replies_;
-  } else {
-    ++lost_replies_;
-    log(LogLevel::kDebug, "lost reply");
-  }
+  outbox_->send(job.client, job.has_delimiter, text);
+  flush_later();
 }
 
 std::string Server::ping_reply(const Job& job) const {
@@ -201,8 +197,8 @@ std::string Server::stats_reply(const Job& job) {
                  "\"requests\":{},\"replies\":{},\"bad_requests\":{},\"lost_replies\":{},"
                  "\"messages\":{},\"bad_messages\":{},\"stalled\":{},\"published\":{},"
                  "\"reloads\":{},\"refused_reloads\":{}}}}}",
-                 PHSIC_VERSION, getpid(), uptime, resident_bytes(), requests_, replies_,
-                 bad_requests_, lost_replies_, messages_, bad_messages_, stalled_,
+                 PHSIC_VERSION, getpid(), uptime, resident_bytes(), requests_, outbox_->sent(),
+                 bad_requests_, outbox_->lost(), messages_, bad_messages_, stalled_,
                  feed_->published(), reloads_, refused_reloads_);
   return out;
 }

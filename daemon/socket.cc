@@ -95,17 +95,19 @@ bool Socket::receive() {
   }
 }
 
-bool Socket::send(std::span<const std::string_view> frames) {
+Socket::Sent Socket::send(std::span<const std::string_view> frames) {
   check_soon();
   try {
     for (std::size_t i = 0; i < frames.size(); ++i) {
       const auto more = i + 1 < frames.size() ? zmq::send_flags::sndmore : zmq::send_flags::none;
-      if (!socket_.send(zmq::buffer(frames[i]), more | zmq::send_flags::dontwait)) return false;
+      if (!socket_.send(zmq::buffer(frames[i]), more | zmq::send_flags::dontwait)) {
+        return Sent::kNotNow;
+      }
     }
-  } catch (const zmq::error_t&) {  // no such client any more
-    return false;
+  } catch (const zmq::error_t&) {
+    return Sent::kNobody;
   }
-  return true;
+  return Sent::kYes;
 }
 
 void Socket::close(int linger_milliseconds) {

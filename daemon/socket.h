@@ -40,8 +40,13 @@ class Socket {
   void resume();
   [[nodiscard]] bool is_paused() const { return is_paused_; }
 
-  // False: nobody takes it now. Never waits.
-  [[nodiscard]] bool send(std::span<const std::string_view> frames);
+  // Never waits.
+  enum class Sent : unsigned char {
+    kYes,
+    kNotNow,  // no room
+    kNobody,  // no such peer
+  };
+  [[nodiscard]] Sent send(std::span<const std::string_view> frames);
 
   // No more reading, no more sending.
   void close(int linger_milliseconds);

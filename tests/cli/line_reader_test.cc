@@ -4,6 +4,8 @@
 #include <unistd.h>
 
 #include <catch2/catch.hpp>
+#include <filesystem>
+#include <fstream>
 
 #include "core/error.h"
 #include "core/random.h"
@@ -222,6 +224,50 @@ TEST_CASE("A dash is standard input") {
   LineReader reader("-");
   CHECK(reader.name() == "standard input");
   CHECK(reader.size() == 0);  // nothing is left of it
+}
+
+TEST_CASE("A file that is still being written is followed until its end is wanted") {
+  const Folder folder;
+  const auto path = folder.write("log", "one\ntw");
+  const Lines more = {"", "o\n", "three\nfour"};
+  std::size_t asked = 0;
+  const auto write_and_end = [&] {
+    if (asked == more.size()) return true;
+    std::ofstream(path, std::ios::app) << more[asked++];
+    return false;
+  };
+  LineReader reader(path, {true, write_and_end});
+  std::string_view line;
+  Lines lines;
+  while (reader.next(line)) lines.emplace_back(line);
+  CHECK(lines == Lines{"one", "two", "three", "four"});
+}
+
+TEST_CASE("A pipe that is followed ends when its end is wanted, or with its writer") {
+  Pipe pipe;
+  pipe.write("one\n");
+  int asked = 0;
+  LineReader reader(pipe.out(), {true, [&] { return ++asked == 3; }});
+  std::string_view line;
+  CHECK(reader.next(line));
+  CHECK_FALSE(reader.next(line));
+  CHECK(asked == 3);
+  pipe.close_in();
+  LineReader ended(pipe.out(), {true, [] { return false; }});
+  CHECK_FALSE(ended.next(line));
+}
+
+TEST_CASE("A followed file that becomes shorter is refused") {
+  const Folder folder;
+  const auto path = folder.write("log", "one\n");
+  int asked = 0;
+  LineReader reader(path, {true, [&] {
+                             if (++asked == 2) std::filesystem::resize_file(path, 1);
+                             return asked > 100;
+                           }});
+  std::string_view line;
+  CHECK(reader.next(line));
+  CHECK_THROWS_WITH(reader.next(line), Contains("log: the file has become shorter"));
 }
 
 }  // namespace

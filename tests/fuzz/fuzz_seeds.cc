@@ -154,6 +154,59 @@ void write_tables(SeedWriter& seeds) {
   }
 }
 
+void write_requests(SeedWriter& seeds) {
+  const std::string floats(16, '\0');
+  const std::vector<std::string> requests = {
+      R"({"op":"score","stream":"chat","id":42,"pairs":[["a b","c"],{"x":"d","y":"e","id":"i","time":1.5}]})",
+      R"({"op":"score-and-learn","pairs":[["\u00e9","\ud83d\ude00"]],"wait":true})",
+      R"({"op":"learn","pairs":[],"id":"z"})",
+      R"({"op":"rank","x":"a","candidates":["b","c"]})",
+      R"({"op":"explain","pairs":[["a","b"]],"top":3})",
+      R"({"op":"stats","stream":"s","calibration":true})",
+      R"({"op":"refresh","all":true})",
+      R"({"op":"ping"})",
+      R"({"op":"streams"})",
+      R"({"op":"score","x":{"rows":2,"dim":2},"y":{"rows":2,"dim":2}})"
+      "\n--\n" +
+          floats + "\n--\n" + floats,
+      R"({"op":"rank","x":{"rows":1,"dim":4},"y":{"rows":2,"dim":2}})"
+      "\n--\n" +
+          floats + "\n--\n" + floats,
+  };
+  for (const auto& request : requests) seeds.write("request_fuzz", "0" + request);
+  const std::vector<std::string> messages = {
+      R"({"stream":"chat","x":"a","y":"b","id":"m","time":7})",
+      R"({"pairs":[["a","b"]],"stream":"s"})",
+      R"({"seq":1,"score":0.5,"x":"a","y":"b","model":3})",
+  };
+  for (const auto& message : messages) {
+    seeds.write("request_fuzz", "1" + message);
+    seeds.write("request_fuzz", "2" + message);
+  }
+}
+
+// The examples of docs/protocol.md, more or less.
+void write_replies(SeedWriter& seeds) {
+  for (
+      const char* reply :
+      {R"({"ok":true,"id":42,"scores":[1.83,null,-2],"percentiles":[0.61],"p_values":[0.012],)"
+       R"("model":17,"epoch":0,"problems":[{"pair":1,"message":"y: found no number"}]})",
+       R"({"ok":false,"id":42,"error":{"code":"overloaded","message":"the queue is full"}})",
+       R"({"ok":true,"score":1.83,"rest":-0.2,"model":17,"raise":[{"contribution":0.31,"x":"how",)"
+       R"("y":"fine","number":8123}],"lower":[]})",
+       R"({"ok":true,"streams":{"chat":{"pairs":5120,"estimator":"phsic","self_auc":0.9,"hsic":)"
+       R"(0.004,"latency":{"p50":0.0003,"max":61},"queue_bytes":4096,"calibration":{"matched":)"
+       R"([1,2.5],"null":[-1e3]}}},"daemon":{"version":"0.1.0","uptime":4000.5,"memory":1048576}})",
+       R"({"ok":true,"streams":[{"name":"chat","options":{"encoder":"hashing","rank":3},)"
+       R"("pairs":5120,"model":18}]})",
+       R"({"ok":true,"version":"0.1.0","endpoints":{"service":["tcp://*:1"],"feed":["ipc:///x"]}})",
+       R"({"seq":7,"id":"m-1","score":1.83,"percentile":0.61,"p_value":0.012,"time":1700000000.5,)"
+       R"("delay":0.0003,"x":"\u001b[2J","y":"b"})",
+       R"({"seq":3,"event":"refresh","model":18,"pairs":5120,"self_auc":0.93})"}) {
+    seeds.write("reply_fuzz", reply);
+  }
+}
+
 void write_configurations(SeedWriter& seeds) {
   using namespace std::string_literals;
   seeds.write("config_fuzz", std::string(default_config_text()));
@@ -172,7 +225,9 @@ void write_configurations(SeedWriter& seeds) {
 }
 
 void write_all(SeedWriter& seeds) {
+  write_replies(seeds);
   write_configurations(seeds);
+  write_requests(seeds);
   write_tables(seeds);
   write_streams<float>(seeds, "learner_float_fuzz");
   write_streams<double>(seeds, "learner_double_fuzz");

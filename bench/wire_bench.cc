@@ -1,0 +1,347 @@
+// The wire: what a daemon adds to a bare round trip, and what the wire takes from its speed.
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <iterator>
+#include <optional>
+#include <thread>
+
+#include "bench/live_daemon.h"
+#include "bench/measures.h"
+#include "bench/oracle.h"
+#include "bench/race.h"
+#include "bench/texts.h"
+#include "core/random.h"
+#include "engine/session.h"
+
+namespace phsic::bench {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+using Frames = std::vector<std::string>;
+
+constexpr std::size_t kLearned = 8192;
+constexpr std::size_t kBatchPairs = 256;
+
+double since(Clock::time_point began) {
+  return std::chrono::duration<double>(Clock::now() - began).count();
+}
+
+double quantile(std::vector<double> values, double share) {
+  if (values.empty()) throw std::runtime_error("nothing was measured");
+  const auto place = static_cast<std::size_t>(share * static_cast<double>(values.size() - 1));
+  std::nth_element(values.begin(), values.begin() + static_cast<std::ptrdiff_t>(place),
+                   values.end());
+  return values[place];
+}
+
+// Sentences are letters and blanks: nothing to escape.
+std::string request(std::string_view members, const TextSample& sample, std::size_t first,
+                    std::size_t count) {
+  std::string text = fmt::format("{{{}\"pairs\":[", members);
+  for (std::size_t i = 0; i < count; ++i) {
+    const auto row = (first + i) % sample.x.size();
+    fmt::format_to(std::back_inserter(text), "{}[\"{}\",\"{}\"]", i > 0 ? "," : "", sample.x[row],
+                   sample.y[row]);
+  }
+  return text + "]}";
+}
+
+void send(WireClient& client, const Frames& frames) {
+  const std::vector<std::string_view> views(frames.begin(), frames.end());
+  client.send(views);
+}
+
+void require_ok(const std::string& reply) {
+  if (!reply.starts_with("{\"ok\":true")) throw std::runtime_error(reply);
+}
+
+void teach(WireClient& client, const TextSample& sample) {
+  for (std::size_t first = 0; first < kLearned; first += 1024) {
+    static_cast<void>(client.ask(request("\"op\":\"learn\",\"wait\":true,", sample, first, 1024)));
+  }
+  static_cast<void>(client.ask(R"({"op":"refresh","all":true})"));
+}
+
+std::string floats(std::size_t rows, std::size_t dim, Random& random) {
+  std::vector<float> values(rows * dim);
+  for (auto& value : values) value = static_cast<float>(random.normal());
+  return {reinterpret_cast<const char*>(values.data()), values.size() * sizeof(float)};
+}
+
+Frames vectors(std::string_view op, std::size_t rows, std::size_t dim, Random& random) {
+  return {fmt::format(R"({{"op":"{}","x":{{"rows":{},"dim":{}}},"y":{{"rows":{},"dim":{}}}}})", op,
+                      rows, dim, rows, dim),
+          floats(rows, dim, random), floats(rows, dim, random)};
+}
+
+// Ours and the bare echo in turns; the ratio of the medians.
+void race_round_trips(Report& report, const std::string& name, LiveDaemon& daemon,
+                      const Frames& frames, Goal goal) {
+  BareEcho echo;
+  constexpr int kWarmUp = 300;
+  constexpr int kTrips = 4000;
+  std::vector<double> ours;
+  std::vector<double> bare;
+  for (int i = 0; i < kWarmUp + kTrips; ++i) {
+    auto began = Clock::now();
+    send(daemon.client(), frames);
+    require_ok(daemon.client().receive());
+    const double own = since(began);
+    began = Clock::now();
+    send(echo.client(), frames);
+    static_cast<void>(echo.client().receive());
+    const double other = since(began);
+    if (i < kWarmUp) continue;
+    ours.push_back(own);
+    bare.push_back(other);
+  }
+  report.add(fmt::format("{}: round trip p50, against a bare echo", name),
+             quantile(ours, 0.5) / quantile(bare, 0.5), "times", goal);
+  report.add(fmt::format("{}: round trip p50", name), 1e6 * quantile(ours, 0.5), "us");
+  report.add(fmt::format("{}: bare echo p50", name), 1e6 * quantile(bare, 0.5), "us");
+}
+
+// Requests in flight, so that neither side waits for the other. Returns pairs a second.
+double pipelined_rate(WireClient& client, const std::vector<std::string>& requests,
+                      std::size_t pairs_each, std::size_t in_flight) {
+  const auto began = Clock::now();
+  std::size_t sent = 0;
+  std::size_t answered = 0;
+  while (answered < requests.size()) {
+    while (sent < requests.size() && sent - answered < in_flight) {
+      const std::string_view frame = requests[sent++];
+      client.send({&frame, 1});
+    }
+    require_ok(client.receive());
+    ++answered;
+  }
+  return static_cast<double>(requests.size() * pairs_each) / since(began);
+}
+
+std::unique_ptr<Session> local_session(const TextSample& sample) {
+  auto session = Session::open(StreamSpec(), EncoderPath(), 1);
+  std::vector<PairProblem> problems;
+  session->learn({sample.x, sample.y, {}}, problems);
+  session->finish();
+  return session;
+}
+
+double local_rate(Session& session, const TextSample& sample, bool learns) {
+  std::vector<double> scores(kBatchPairs);
+  std::vector<PairProblem> problems;
+  const auto began = Clock::now();
+  for (std::size_t first = 0; first < sample.x.size(); first += kBatchPairs) {
+    const TextPairs pairs{std::span(sample.x).subspan(first, kBatchPairs),
+                          std::span(sample.y).subspan(first, kBatchPairs),
+                          {}};
+    if (learns) {
+      session.score_then_learn(pairs, scores.data(), problems);
+    } else {
+      session.score(pairs, scores.data(), problems);
+    }
+  }
+  return static_cast<double>(sample.x.size()) / since(began);
+}
+
+// Latencies of single pairs sent at a steady rate, whether or not answers are late.
+std::vector<double> paced_latencies(WireClient& client, const std::string& text, double rate,
+                                    double seconds) {
+  std::vector<double> latencies;
+  std::vector<Clock::time_point> due;
+  const auto began = Clock::now();
+  const auto total = static_cast<std::size_t>(rate * seconds);
+  std::size_t sent = 0;
+  while (latencies.size() < total) {
+    const auto now = Clock::now();
+    if (now - began > std::chrono::duration<double>(seconds + 60)) {
+      throw std::runtime_error("answers are missing");
+    }
+    while (sent < total &&
+           now >= began + std::chrono::duration_cast<Clock::duration>(
+                              std::chrono::duration<double>(static_cast<double>(sent) / rate))) {
+      const std::string_view frame = text;
+      client.send({&frame, 1});
+      due.push_back(Clock::now());
+      ++sent;
+    }
+    zmq::message_t reply;
+    while (client.socket().recv(reply, zmq::recv_flags::dontwait)) {
+      // One client's answers to equal requests come in order.
+      latencies.push_back(since(due[latencies.size()]));
+    }
+    zmq::pollitem_t item{client.socket().handle(), 0, ZMQ_POLLIN, 0};
+    zmq::poll(&item, 1, std::chrono::milliseconds(sent < total ? 0 : 10));
+  }
+  return latencies;
+}
+
+}  // namespace
+
+void round_trips(Report& report) {
+  report.note(
+      "one request at a time over ipc, against a bare ROUTER/DEALER echo of the same bytes");
+  Random random(5);
+  {
+    LiveDaemon daemon({"encoder=vectors:dim=300", "refresh-after=never"});
+    for (int i = 0; i < 8; ++i) {
+      send(daemon.client(), vectors("learn", 1024, 300, random));
+      require_ok(daemon.client().receive());
+    }
+    static_cast<void>(daemon.client().ask(R"({"op":"refresh","all":true})"));
+    race_round_trips(report, "vectors of 300", daemon, vectors("score", 1, 300, random),
+                     at_most(1.5));
+  }
+  LiveDaemon daemon({"refresh-after=never"});
+  const auto sample = make_texts(kLearned, 3);
+  teach(daemon.client(), sample);
+  race_round_trips(report, "text, hashing", daemon, {request("\"op\":\"score\",", sample, 7, 1)},
+                   at_most(2));
+}
+
+void wire_throughput(Report& report) {
+  report.note("texts in requests of 256 pairs over ipc, against the same scored in this process");
+  LiveDaemon daemon({"refresh-after=never"});
+  const auto sample = make_texts(kLearned, 3);
+  teach(daemon.client(), sample);
+  const auto local = local_session(sample);
+  std::vector<std::string> scoring;
+  std::vector<std::string> learning;
+  for (std::size_t first = 0; first < sample.x.size(); first += kBatchPairs) {
+    scoring.push_back(request("\"op\":\"score\",", sample, first, kBatchPairs));
+    learning.push_back(request("\"op\":\"score-and-learn\",", sample, first, kBatchPairs));
+  }
+  const auto reply = daemon.client().ask(scoring[0]);
+  std::vector<double> expected(kBatchPairs);
+  std::vector<PairProblem> problems;
+  local->score({std::span(sample.x).first(kBatchPairs), std::span(sample.y).first(kBatchPairs), {}},
+               expected.data(), problems);
+  for (std::size_t i = 0; i < kBatchPairs; i += 17) {
+    require_close("the score over the wire", reply["scores"][i].get<double>(), expected[i], 1e-3);
+  }
+  double best_ours = 0;
+  double best_local = 0;
+  for (int run = 0; run < 5; ++run) {
+    best_ours = std::max(best_ours, pipelined_rate(daemon.client(), scoring, kBatchPairs, 8));
+    best_local = std::max(best_local, local_rate(*local, sample, false));
+  }
+  report.add("scored over ipc, against in-process", best_ours / best_local, "of the rate",
+             at_least(0.7));
+  report.add("scored over ipc", best_ours, "pairs/s");
+  double learned_ours = 0;
+  double learned_local = 0;
+  for (int run = 0; run < 3; ++run) {
+    learned_ours =
+        std::max(learned_ours, pipelined_rate(daemon.client(), learning, kBatchPairs, 8));
+    learned_local = std::max(learned_local, local_rate(*local, sample, true));
+  }
+  report.add("scored and learned over ipc, against scoring in-process", learned_ours / best_local,
+             "of the rate");
+  report.add("scored and learned over ipc, against the same in-process",
+             learned_ours / learned_local, "of the rate", at_least(0.4));
+}
+
+void refresh_stalls(Report& report) {
+  report.note("single pairs at half the greatest rate, while models are built and while not");
+  LiveDaemon daemon({"refresh-after=never"});
+  const auto sample = make_texts(kLearned, 3);
+  teach(daemon.client(), sample);
+  const auto text = request("\"op\":\"score\",", sample, 7, 1);
+  auto client = daemon.connect();
+  const double most = pipelined_rate(client, std::vector<std::string>(20000, text), 1, 64);
+  const auto calm = paced_latencies(client, text, most / 2, 3);
+  std::atomic<bool> goes_on{true};
+  std::uint64_t refreshes = 0;
+  std::thread refresher([&] {
+    while (goes_on) {
+      static_cast<void>(daemon.client().ask(R"({"op":"refresh"})"));
+      ++refreshes;
+    }
+  });
+  const auto busy = paced_latencies(client, text, most / 2, 3);
+  goes_on = false;
+  refresher.join();
+  report.add("p99 while models are built, against not", quantile(busy, 0.99) / quantile(calm, 0.99),
+             "times", at_most(2));
+  report.add("p99 without", 1e6 * quantile(calm, 0.99), "us");
+  report.add("models built meanwhile", static_cast<double>(refreshes), "models");
+  report.add("greatest rate of single pairs", most, "pairs/s");
+}
+
+void feed_delay(Report& report) {
+  report.note("from ingest to feed, single pairs, 2000 a second");
+  LiveDaemon daemon({"refresh-after=never"});
+  const auto sample = make_texts(kLearned, 3);
+  teach(daemon.client(), sample);
+  zmq::socket_t feed(daemon.context(), zmq::socket_type::sub);
+  feed.set(zmq::sockopt::rcvtimeo, 10000);
+  feed.set(zmq::sockopt::subscribe, "default/score");
+  feed.connect(daemon.endpoint("feed"));
+  zmq::socket_t ingest(daemon.context(), zmq::socket_type::push);
+  ingest.set(zmq::sockopt::linger, 0);
+  ingest.connect(daemon.endpoint("ingest"));
+  const auto send_one = [&](std::size_t i) {
+    const auto row = i % sample.x.size();
+    static_cast<void>(ingest.send(zmq::buffer(
+        fmt::format(R"({{"x":"{}","y":"{}","id":{}}})", sample.x[row], sample.y[row], i))));
+  };
+  // Until the subscription is known, nothing is published.
+  zmq::message_t frame;
+  feed.set(zmq::sockopt::rcvtimeo, 20);
+  for (std::size_t i = 0; i < 1000; ++i) {
+    send_one(0);
+    if (feed.recv(frame)) break;
+  }
+  while (feed.recv(frame)) {
+  }
+  feed.set(zmq::sockopt::rcvtimeo, 10000);
+  std::vector<double> delays;
+  for (std::size_t i = 1; i <= 4000; ++i) {
+    const auto began = Clock::now();
+    send_one(i);
+    do {
+      if (!feed.recv(frame)) throw std::runtime_error("a pair did not come back on the feed");
+    } while (frame.more());
+    delays.push_back(since(began));
+    std::this_thread::sleep_until(began + std::chrono::microseconds(500));
+  }
+  report.add("ingest to feed p50", 1e6 * quantile(delays, 0.5), "us");
+  report.add("ingest to feed p99", 1e6 * quantile(delays, 0.99), "us");
+}
+
+void daemon_memory(Report& report) {
+  report.note("resident memory of a daemon that learns by ingest, hashing 128");
+  LiveDaemon daemon({"encoder=hashing:dim=128", "rank=32"});
+  const auto sample = make_texts(65536, 4);
+  zmq::socket_t ingest(daemon.context(), zmq::socket_type::push);
+  ingest.set(zmq::sockopt::linger, 0);
+  ingest.connect(daemon.endpoint("ingest"));
+  std::vector<std::string> messages;
+  for (std::size_t first = 0; first < sample.x.size(); first += 1024) {
+    messages.push_back(request("", sample, first, 1024));
+  }
+  std::size_t sent = 0;
+  const auto memory_after = [&](std::uint64_t pairs) {
+    for (; sent * 1024 < pairs; ++sent) {
+      static_cast<void>(ingest.send(zmq::buffer(messages[sent % messages.size()])));
+    }
+    while (true) {
+      const auto stats = daemon.client().ask(R"({"op":"stats"})");
+      const auto& stream = stats["streams"]["default"];
+      if (stream["pairs"].get<std::uint64_t>() + stream["refused"].get<std::uint64_t>() >= pairs) {
+        return stats["daemon"]["memory"].get<double>();
+      }
+      std::this_thread::sleep_for(std::chrono::milliseconds(50));
+    }
+  };
+  const double early = memory_after(100'000);
+  const double late = memory_after(5'000'000);
+  report.add("memory after 5,000,000 pairs, against after 100,000", late / early, "times",
+             at_most(1.05));
+  report.add("memory after 5,000,000 pairs", late / (1U << 20U), "MiB");
+}
+
+}  // namespace phsic::bench

@@ -1,0 +1,75 @@
+// What the verbs that ask a daemon print.
+#include <catch2/catch.hpp>
+
+#include "cli/explain.h"
+#include "cli/requests.h"
+#include "cli/stats_table.h"
+#include "cli/top.h"
+#include "core/error.h"
+
+namespace phsic::test {
+namespace {
+
+using Catch::Contains;
+
+TEST_CASE("Columns are aligned by what is seen of them") {
+  CHECK(align({{"", "a"}, {"näme", "12"}, {"n", ""}, {"longer"}}) ==
+        "         a\nnäme    12\nn\nlonger\n");
+}
+
+TEST_CASE("Stats have a row for each member and a column for each stream") {
+  const Message message(R"({"streams":{
+      "a":{"pairs":5,"latency":{"p50":0.0012,"max":61},"queue_bytes":1536},
+      "b":{"pairs":7,"estimator":"phsic"}},
+      "daemon":{"uptime":7500,"memory":10485760,"version":"1"}})");
+  CHECK(describe_stats(message.root()) ==
+        "                      a      b\n"
+        "pairs                 5      7\n"
+        "latency p50      1.2 ms      -\n"
+        "latency max  1 min 01 s      -\n"
+        "queue_bytes     1.5 KiB      -\n"
+        "estimator             -  phsic\n"
+        "\n"
+        "             daemon\n"
+        "uptime   2 h 05 min\n"
+        "memory     10.0 MiB\n"
+        "version           1\n");
+  CHECK_THROWS_AS(describe_stats(Message(R"({"streams":{"a":1}})").root()), Error);
+}
+
+TEST_CASE("The rates of top are what has been added between two looks") {
+  const Message before(R"({"streams":{"a":{"scored":100,"pairs":50}}})");
+  const Message now(R"({"streams":{"a":{"scored":300,"pairs":60,"latency":{"p50":0.001}},
+      "new":{"scored":9}},"daemon":{"version":"0.1.0"}})");
+  const auto text = describe_top(before.root(), now.root(), 2);
+  CHECK_THAT(text, Contains("phsicd 0.1.0"));
+  CHECK_THAT(text, Catch::Matches(R"((.|\n)*a +100\.0 +5\.0 +1\.00 +- +- +60(.|\n)*)"));
+  CHECK_THAT(text, Catch::Matches(R"((.|\n)*new +- +-(.|\n)*)"));
+  // It began anew in between.
+  CHECK_THAT(describe_top(now.root(), before.root(), 2),
+             Catch::Matches(R"((.|\n)*a +- +-(.|\n)*)"));
+}
+
+TEST_CASE("An explanation lists what raises and what lowers a score") {
+  const Message message(R"({"score":1.83,"rest":-0.2,"model":17,
+      "raise":[{"contribution":0.31,"x":"how do you do","y":"fine","number":8123}],"lower":[]})");
+  CHECK(describe_explanation(message.root()) ==
+        "score 1.8300, model 17, -0.2000 of it by no learned pair\n\n"
+        "raised by\n     +0.3100  \"how do you do\" | \"fine\"\n\n"
+        "lowered by\n  none\n");
+  CHECK_THROWS_AS(describe_explanation(Message(R"({"score":1})").root()), Error);
+}
+
+TEST_CASE("What ping, streams and refresh answer is told plainly") {
+  CHECK(
+      describe_ping(Message(R"({"version":"0.1.0","endpoints":{"feed":["tcp://*:1"]}})").root()) ==
+      "phsicd 0.1.0\n  feed     tcp://*:1\n");
+  CHECK(describe_streams(
+            Message(R"({"streams":[{"name":"c","options":{"rank":"3"},"pairs":9,"model":2}]})")
+                .root()) == "c: 9 pairs learned, model 2\n  rank: 3\n");
+  CHECK(describe_refresh(Message(R"({"ok":true,"id":1,"model":18,"self_auc":0.93})").root()) ==
+        "model       18\nself_auc  0.93\n");
+}
+
+}  // namespace
+}  // namespace phsic::test

@@ -1,0 +1,47 @@
+#include "cli/same_options.h"
+
+#include <catch2/catch.hpp>
+
+#include "core/error.h"
+
+namespace phsic::test {
+namespace {
+
+using Catch::Contains;
+
+const RemoteStream kStream{"chat",
+                           {{"encoder", "hashing:dim=128"},
+                            {"x-encoder", "hashing:dim=64"},
+                            {"half-life", "2h"},
+                            {"refresh-after", "5s"}},
+                           0,
+                           0};
+
+void require_same(const OptionList& wanted) { require_same_options(wanted, kStream, "tcp://a:1"); }
+
+TEST_CASE("Options that mean what the stream has are fine, however they are written") {
+  CHECK_NOTHROW(require_same({}));
+  CHECK_NOTHROW(require_same({{"encoder", "hashing:dim=128"}}));
+  CHECK_NOTHROW(require_same({{"half-life", "120m"}, {"y-encoder", "hashing:dim=128"}}));
+  CHECK_NOTHROW(require_same({{"kernel", "cosine"}, {"rank", "256"}, {"window", "never"}}));
+  CHECK_NOTHROW(require_same({{"rank", "3"}, {"rank", "256"}}));
+}
+
+TEST_CASE("Every option that means something else is told with both values") {
+  CHECK_THROWS_WITH(require_same({{"encoder", "hashing:dim=64"}, {"rank", "3"}}),
+                    Contains("--encoder: found hashing:dim=64") &&
+                        Contains("has hashing:dim=128") && Contains("--rank: found 3") &&
+                        Contains("has 256 (the default)"));
+  CHECK_THROWS_WITH(require_same({{"window", "500"}}), Contains("has never"));
+  CHECK_THROWS_WITH(require_same({{"x-encoder", "hashing:dim=128"}}), Contains("hashing:dim=64"));
+}
+
+TEST_CASE("What a stream is follows from its options, whatever their order") {
+  const auto spec =
+      spec_of(RemoteStream{"s", {{"x-kernel", "linear"}, {"kernel", "cosine"}}, 0, 0});
+  CHECK(spec.x_kernel == Kernel::parse("linear"));
+  CHECK(spec.y_kernel == Kernel::parse("cosine"));
+}
+
+}  // namespace
+}  // namespace phsic::test

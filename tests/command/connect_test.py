@@ -1,0 +1,380 @@
+"""The command with a daemon: the same results as without, and what only a daemon can do."""
+
+import json
+import queue
+import signal
+import statistics
+import subprocess
+import threading
+import time
+import unittest
+
+from daemon import Daemon
+from phsic import PHSIC, SMALL, Case, attempt, bitext, complaint, run, tsv
+
+
+def numbers_in(value):
+    """All numbers of a JSON value, in order."""
+    if isinstance(value, bool) or value is None or isinstance(value, str):
+        return []
+    if isinstance(value, (int, float)):
+        return [float(value)]
+    parts = value.values() if isinstance(value, dict) else value
+    return [number for part in parts for number in numbers_in(part)]
+
+
+class Connected(Case):
+    """A test with a folder and daemons in it."""
+
+    def daemon(self, *settings, **more):
+        """A new one, whose streams know nothing."""
+        folder = self.folder / f"daemon{len(list(self.folder.glob('daemon*')))}"
+        folder.mkdir()
+        daemon = Daemon(folder, *settings, **more)
+        self.addCleanup(daemon.stop)
+        return daemon
+
+    def assert_same_scores(self, found, expected, column=-1):
+        def scores(output):
+            return [float(line.split("\t")[column]) for line in output.splitlines()]
+
+        ours, theirs = scores(found), scores(expected)
+        deviation = statistics.stdev(score for score in theirs if score == score)
+        for place, (a, b) in enumerate(zip(ours, theirs)):
+            self.assertEqual(a == a, b == b, f"line {place}: found {a}, expected {b}")
+        # Six digits are printed.
+        largest = max(abs(score) for score in theirs if score == score)
+        self.assert_close([a for a in ours if a == a], [b for b in theirs if b == b],
+                          1e-5 * deviation + 1e-5 * largest)
+        without = [line.split("\t")[:-1] for line in expected.splitlines()]
+        self.assertEqual([line.split("\t")[:-1] for line in found.splitlines()], without)
+
+
+class SameAsOffline(Connected):
+    def setUp(self):
+        super().setUp()
+        rows = bitext(3000, 21, 0.2)
+        self.labelled = self.file("labelled.tsv", tsv(rows))
+        self.pairs = self.file("pairs.tsv", tsv(row[1:] for row in rows))
+        self.query = self.file("query.tsv", tsv(row[1:] for row in bitext(500, 22, 0.2)))
+        self.choices = self.file("choices.tsv", tsv(
+            (row[1], row[2], rows[i + 50][2], rows[i + 90][2]) for i, row in enumerate(rows[:60])))
+
+    def compare(self, *arguments, settings=(), flags=()):
+        offline = run(*arguments, *SMALL, *flags)
+        online = run(*arguments, *self.daemon(*settings).connect)
+        self.assert_same_scores(online, offline)
+
+    def test_each_pair_is_scored_before_it_is_learned(self):
+        self.compare("score", self.pairs)
+
+    def test_a_file_is_learned_first(self):
+        self.compare("score", "--learn", self.pairs, self.query)
+
+    def test_all_is_learned_first(self):
+        self.compare("score", "--two-pass", self.pairs)
+
+    def test_other_kernels_and_forgetting(self):
+        for options in ({"half-life": "700"}, {"window": "1024"}, {"estimator": "phsic"},
+                        {"estimator": "pmi"}, {"kernel": "gaussian:sigma=median", "pivots": "40"},
+                        {"kernel": "spectrum:n=3", "pivots": "40"}):
+            settings = [f"streams.default.{name}={value}" for name, value in options.items()]
+            flags = [part for name, value in options.items() for part in (f"--{name}", value)]
+            with self.subTest(options):
+                self.compare("score", self.pairs, settings=settings, flags=flags)
+                self.compare("score", "--learn", self.pairs, self.query, settings=settings,
+                             flags=flags)
+
+    def test_times_are_those_of_the_table(self):
+        rows = bitext(1500, 23, 0.2)
+        table = self.file("timed.tsv", tsv((x, y, str(3 * i)) for i, (_, x, y) in enumerate(rows)))
+        self.compare("score", table, "--time", "3", flags=["--half-life", "15m"],
+                     settings=["streams.default.half-life=15m"])
+
+    def test_percentiles_and_p_values(self):
+        columns = ["--score-only", "--with", "percentile,p-value"]
+        offline = run("score", self.pairs, *SMALL, *columns)
+        online = run("score", self.pairs, *self.daemon().connect, *columns)
+        self.assertEqual(offline.count("nan"), online.count("nan"))
+        for column in (1, 2):
+            # A score that differs in its last bits may stand on the other side of another.
+            theirs, ours = ([float(line.split("\t")[column]) for line in output.splitlines()
+                             if "nan" not in line] for output in (offline, online))
+            self.assertGreater(len(theirs), 1000)
+            self.assert_close(ours, theirs, 0.005)
+
+    def test_bad_lines_stay_in_their_place(self):
+        table = self.file("bad.jsonl", "".join(
+            json.dumps({"x": x, "y": y}) + "\n" for _, x, y in bitext(400, 24)) +
+            '{"x": 1}\n{"x": "a", "y": "a"}\n')
+        offline = run("score", table, *SMALL).splitlines()
+        online = run("score", table, *self.daemon().connect).splitlines()
+        self.assertEqual(len(online), len(offline))
+        self.assertIsNone(json.loads(online[-2])["score"])
+        self.assertAlmostEqual(json.loads(online[-1])["score"], json.loads(offline[-1])["score"], 4)
+
+    def test_problems_of_the_encoder_are_bad_lines(self):
+        table = self.file("v.tsv", "1 2\t3 4\nnothing\t1 2\n1 2\t3\n0 1\t2 3\n")
+        flags = ["--encoder", "vectors:dim=2"]
+        offline = attempt("score", table, *flags)
+        online = attempt("score", table, *self.daemon("streams.default.encoder=vectors:dim=2").connect)
+        self.assertEqual(online.stdout, offline.stdout)
+        self.assertEqual(online.stderr, offline.stderr)
+        self.assertIn(b"v.tsv:2", online.stderr)
+
+    def test_candidates_are_ranked(self):
+        arguments = ["rank", "--learn", self.pairs, self.choices]
+        offline = [json.loads(line) for line in run(*arguments, *SMALL).splitlines()]
+        online = [json.loads(line) for line in run(*arguments, *self.daemon().connect).splitlines()]
+        self.assertEqual(len(online), 60)
+        for ours, theirs in zip(online, offline):
+            self.assertEqual(ours["x"], theirs["x"])
+            self.assertEqual([entry["candidate"] for entry in ours["ranking"]],
+                             [entry["candidate"] for entry in theirs["ranking"]])
+            self.assert_close([entry["score"] for entry in ours["ranking"]],
+                              [entry["score"] for entry in theirs["ranking"]], 1e-4)
+
+    def test_evaluations(self):
+        for verb, arguments in (("detect", ["--label", "1", self.labelled]),
+                                ("rank", ["--learn", self.pairs, self.choices]),
+                                ("next", [self.pairs])):
+            offline = json.loads(run("eval", verb, *arguments, "--json", *SMALL))
+            online = json.loads(run("eval", verb, *arguments, "--json", *self.daemon().connect))
+            self.assertEqual(online.keys(), offline.keys())
+            self.assert_close(numbers_in(online), numbers_in(offline), 1e-6)
+
+    def test_what_an_evaluation_says_of_the_stream(self):
+        for estimator in ("pmi", "whitened"):
+            daemon = self.daemon(f"streams.default.estimator={estimator}")
+            arguments = ["eval", "detect", "--label", "1", self.labelled]
+            self.assertEqual(run(*arguments, *daemon.connect),
+                             run(*arguments, *SMALL, "--estimator", estimator))
+
+    def test_what_was_learned_stays_with_the_daemon(self):
+        daemon = self.daemon()
+        run("score", "--learn", self.pairs, self.query, *daemon.connect)
+        learned = json.loads(run("streams", "--json", *daemon.connect))["streams"][0]["pairs"]
+        self.assertEqual(learned, 3000)
+
+
+class Running:
+    """A command that runs meanwhile, and the lines that it prints."""
+
+    def __init__(self, test, *arguments):
+        self.process = subprocess.Popen([PHSIC, *map(str, arguments)], stdout=subprocess.PIPE,
+                                        stderr=subprocess.PIPE, text=True)
+        self.lines = queue.Queue()
+        reader = threading.Thread(target=lambda: [self.lines.put(line)
+                                                  for line in self.process.stdout])
+        reader.start()
+        for close in (self.process.stdout.close, self.process.stderr.close, reader.join,
+                      self.process.wait, self.process.kill):
+            test.addCleanup(close)
+
+    def next_line(self):
+        return self.lines.get(timeout=60)
+
+    def interrupt(self):
+        """Ctrl-C. The status it ends with, and what it said on standard error."""
+        self.process.send_signal(signal.SIGINT)
+        return self.process.wait(timeout=60), self.process.stderr.read()
+
+
+class Live(Connected):
+    def tail(self, daemon):
+        """One of all scores that the daemon knows of: something is sent until it is seen."""
+        tail = Running(self, "tail", "--json", "--topic", "score", *daemon.connect)
+        while tail.lines.empty():
+            self.assertIsNone(tail.process.poll())
+            run("send", *daemon.connect, "--id", "3", stdin="a\tb\tprobe\n")
+        return tail
+
+    def next_message(self, tail):
+        """The next one that is no probe."""
+        message = {"id": "probe"}
+        while message.get("id") == "probe":
+            message = json.loads(tail.next_line())
+        return message
+
+    def test_what_is_sent_is_seen_once_and_without_a_gap(self):
+        daemon = self.daemon("streams.default.feed-texts=true")
+        rows = [(x, y, f"m-{i}") for i, (_, x, y) in enumerate(bitext(2000, 31))]
+        table = self.file("t.tsv", tsv(rows))
+        tail = self.tail(daemon)
+        self.assertEqual(run("send", table, "--id", "3", *daemon.connect), "sent 2000 pairs\n")
+        messages = [self.next_message(tail) for _ in rows]
+        self.assertEqual([(m["x"], m["y"], m["id"]) for m in messages], rows)
+        self.assertEqual({m["topic"] for m in messages}, {"default/score"})
+        self.assertEqual([m["seq"] - messages[0]["seq"] for m in messages], list(range(len(rows))))
+        self.assertEqual(tail.interrupt(), (0, ""))
+        self.assertTrue(tail.lines.empty())
+
+    def test_lines_are_followed_as_they_are_written(self):
+        daemon = self.daemon()
+        log = self.file("chat.jsonl", '{"x": "a", "y": "b", "id": 0}\n')
+        tail = self.tail(daemon)
+        sender = Running(self, "send", log, "--follow", "--id", "id", *daemon.connect)
+        self.assertEqual(self.next_message(tail)["id"], "0")
+        for i in range(1, 4):
+            with open(log, "a", encoding="utf-8") as file:
+                file.write(json.dumps({"x": "a", "y": "b", "id": i}) + "\n")
+            self.assertEqual(self.next_message(tail)["id"], str(i))
+        with open(log, "a", encoding="utf-8") as file:
+            file.write('{"x": "half a')
+        self.assertEqual(sender.interrupt(), (0, ""))
+        self.assertEqual(sender.next_line(), "sent 4 pairs\n")
+
+    def test_a_rate_is_kept(self):
+        daemon = self.daemon()
+        began = time.monotonic()
+        run("send", "--rate", "200", *daemon.connect, stdin="a\tb\n" * 101)
+        # The first goes at once; nothing is said about how much longer it may take.
+        self.assertGreaterEqual(time.monotonic() - began, 0.5)
+
+    def test_a_daemon_that_ends_is_told(self):
+        daemon = self.daemon()
+        log = self.file("t.tsv", "a\tb\n")
+        tail = self.tail(daemon)
+        sender = Running(self, "send", log, "--follow", *daemon.connect)
+        self.assertIsNone(self.next_message(tail).get("id"))
+        daemon.stop()
+        with open(log, "a", encoding="utf-8") as file:
+            file.write("c\td\n")
+        self.assertEqual(sender.process.wait(timeout=60), 1)
+        self.assertIn("hung up after 1 pair", sender.process.stderr.read())
+        status, told = tail.interrupt()
+        self.assertEqual(status, 0)
+        self.assertIn("the daemon is gone", told)
+
+    def test_tail_ends_after_a_count_and_shows_what_was_asked_for(self):
+        daemon = self.daemon()
+        tail = Running(self, "tail", "--topic", "event", "--count", "1", *daemon.connect)
+        run("score", *daemon.connect, stdin=tsv(row[1:] for row in bitext(300, 32)))
+        while tail.process.poll() is None:
+            run("refresh", *daemon.connect)
+        self.assertEqual(tail.process.returncode, 0)
+        line = tail.next_line()
+        self.assertTrue(tail.lines.empty())
+        self.assertIn("default/event", line)
+        self.assertIn("refresh model=", line)
+
+    def test_bad_lines_are_told_and_not_sent(self):
+        daemon = self.daemon()
+        done = attempt("send", "--id", "3", *daemon.connect,
+                       stdin="a\tb\t1\nlonely\nc\td\t" + "i" * 300 + "\n")
+        self.assertEqual(done.stdout, b"sent 1 pair\n")
+        self.assertIn(b"standard input:2", done.stderr)
+        self.assertIn(b"standard input:3: the id has 300 bytes", done.stderr)
+        self.assertIn("standard input:1", complaint("send", "--bad-lines", "fail", *daemon.connect,
+                                                    stdin="lonely\n", expect=3))
+
+
+class Asking(Connected):
+    def setUp(self):
+        super().setUp()
+        self.here = self.daemon()
+        rows = bitext(1500, 41)
+        self.pair = rows[0][1:]
+        run("score", *self.here.connect, stdin=tsv(row[1:] for row in rows))
+
+    def ask(self, *arguments):
+        return run(*arguments, *self.here.connect)
+
+    def test_stats_tell_everything(self):
+        told = json.loads(self.ask("stats", "--json"))
+        self.assertEqual(told["streams"]["default"]["pairs"], 1500)
+        text = self.ask("stats", "--stream", "default")
+        for name in (*told["streams"]["default"], *told["daemon"]):
+            self.assertIn(name, text)
+
+    def test_top_prints_a_table_for_each_look(self):
+        text = self.ask("top", "--count", "2", "--interval", "0.05")
+        self.assertEqual(text.count("self-AUC"), 2)
+        self.assertIn("default", text)
+        self.assertNotIn("\x1b", text)
+
+    def test_explain_names_learned_pairs(self):
+        told = json.loads(self.ask("explain", *self.pair, "--top", "3", "--json"))
+        self.assertEqual(len(told["raise"]), 3)
+        contributions = [part["contribution"] for part in told["raise"]]
+        self.assertEqual(contributions, sorted(contributions, reverse=True))
+        text = self.ask("explain", *self.pair, "--top", "3")
+        self.assertIn(told["raise"][0]["x"][:50], text)
+        self.assertIn(f"score {told['score']:.4f}", text)
+
+    def test_refresh_builds_a_model(self):
+        before = json.loads(self.ask("streams", "--json"))["streams"][0]["model"]
+        told = json.loads(self.ask("refresh", "--all", "--json"))
+        self.assertEqual(told["model"], before + 1)
+        self.assertIn("self_auc", self.ask("refresh"))
+
+    def test_streams_and_ping_are_told_plainly(self):
+        self.assertIn("default: 1500 pairs learned", self.ask("streams"))
+        self.assertIn(f"encoder: {SMALL[1]}", self.ask("streams"))
+        self.assertIn(self.here.service, self.ask("ping"))
+
+
+class Refused(Connected):
+    def test_no_daemon(self):
+        nowhere = f"ipc://{self.folder}/nobody"
+        for verb in (["score"], ["send"], ["tail"], ["top"], ["stats"], ["explain", "a", "b"],
+                     ["refresh"], ["streams"], ["ping"]):
+            told = complaint(*verb, "--connect", nowhere, "--timeout", "0.1")
+            self.assertIn(nowhere, told)
+            self.assertIn("phsicd", told)
+        told = complaint("send", "--endpoint", nowhere, "--timeout", "0.1", stdin="a\tb\n")
+        self.assertIn(nowhere, told)
+        self.assertIn("expected an endpoint", complaint("ping", "--connect", "nonsense"))
+
+    def test_another_socket(self):
+        daemon = self.daemon()
+        feed = daemon.service.replace("service", "feed")
+        self.assertIn("not the service", complaint("ping", "--connect", feed, "--timeout", "0.5"))
+
+    def test_unknown_and_unnamed_streams(self):
+        daemon = self.daemon(config=self.file("d.yaml", "streams: {default: {}, other: {}}"))
+        for verb in (["score"], ["send"], ["stats"], ["tail"], ["refresh"], ["explain", "a", "b"]):
+            told = complaint(*verb, *daemon.connect, "--stream", "missing", stdin="a\tb\n")
+            self.assertIn("missing", told)
+            self.assertIn("default, other", told)
+        for verb in (["score"], ["send"], ["refresh"]):
+            self.assertIn("default, other", complaint(*verb, *daemon.connect, stdin="a\tb\n"))
+        self.assertEqual(run("score", *daemon.connect, "--stream", "other", stdin="a\tb\n"),
+                         "a\tb\t0\n")
+
+    def test_flags_that_differ_from_the_stream(self):
+        daemon = self.daemon("streams.default.half-life=2h")
+        config = self.file("m.yaml", "half-life: 120m\nencoder: {name: hashing, dim: 128}\n")
+        self.assertEqual(run("score", *daemon.connect, "--config", config, "--kernel", "cosine",
+                             *SMALL, stdin="a\tb\n"), "a\tb\t0\n")
+        told = complaint("score", *daemon.connect, "--encoder", "hashing:dim=64", "--rank", "9",
+                         stdin="a\tb\n")
+        for words in ("hashing:dim=64", "hashing:dim=128", "--rank: found 9", "256"):
+            self.assertIn(words, told)
+        told = complaint("score", *daemon.connect, "--config", self.file("n.yaml", "window: 500\n"),
+                         stdin="a\tb\n")
+        self.assertIn("window", told)
+        self.assertIn("--encoder-path", complaint("score", *daemon.connect, "--encoder-path", "/",
+                                                  stdin="a\tb\n"))
+
+    def test_explaining_before_there_is_a_model(self):
+        self.assertIn("not_ready", complaint("explain", "a", "b", *self.daemon().connect))
+
+    def test_a_pair_larger_than_a_message(self):
+        daemon = self.daemon()
+        table = self.file("large.tsv", "a\tb\n" + "x" * (5 << 20) + "\ty\nc\td\n")
+        done = attempt("score", table, "--score-only", *daemon.connect)
+        self.assertEqual(done.stdout, b"0\nnan\n0\n")
+        self.assertIn(b"large.tsv:2: the pair is larger", done.stderr)
+
+    def test_a_daemon_that_takes_less_than_that_hangs_up(self):
+        daemon = self.daemon("message-bytes=64KiB")
+        told = complaint("score", *daemon.connect, stdin="x" * 200_000 + "\ty\n")
+        self.assertIn("hung up", told)
+
+    def test_flags_without_a_daemon(self):
+        self.assertIn("--connect", complaint("score", "--stream", "a", stdin="a\tb\n", expect=2))
+
+
+if __name__ == "__main__":
+    unittest.main()
