@@ -95,13 +95,9 @@ bool Lane::offer(const std::shared_ptr<Job>& job) {
       in_background([this, job] { explain(job); });
     }
   } else {
-    const bool has_way = !job->learns || unlearned_ == 0 || unlearned_ + rows <= learn_queue_pairs_;
-    // Before the offer: a worker may be done with it at once.
-    if (job->learns) unlearned_ += rows;
     // Another entrance may wait, too: its wish stays.
     const bool was_wanted = job->client.empty() && wants_way_.exchange(true);
-    const bool has_way =
-        !job->learns || unlearned_ == 0 || unlearned_ + rows <= learn_queue_pairs_;
+    const bool has_way = !job->learns || unlearned_ == 0 || unlearned_ + rows <= learn_queue_pairs_;
     // Before the offer: a worker may be done with it at once.
     if (job->learns) unlearned_ += rows;
     accepted = has_way && queue_.offer(job);
