@@ -3,7 +3,9 @@
 
 PACKAGES := g++ cmake make ninja-build libeigen3-dev libopenblas-serial-dev libboost-dev \
   libfmt-dev libxxhash-dev libicu-dev libsentencepiece-dev libfasttext-dev libarchive-dev \
-  libsimdjson-dev libyaml-cpp-dev zlib1g-dev nlohmann-json3-dev libcli11-dev pkg-config cppzmq-dev libzmq3-dev python3 python3-zmq catch2 libbenchmark-dev
+  libsimdjson-dev libyaml-cpp-dev zlib1g-dev nlohmann-json3-dev libcli11-dev pkg-config \
+  cppzmq-dev libzmq3-dev libspdlog-dev libsystemd-dev systemd python3 python3-zmq catch2 \
+  libbenchmark-dev
 CLANG_PACKAGES := clang clang-format clang-tidy libclang-rt-14-dev llvm
 
 JOBS ?= $(shell nproc)
@@ -53,10 +55,10 @@ build: packages  ## build everything, optimised
 	$(call build,release)
 
 .PHONY: run
-run: packages  ## learn a stream and score it; PAIRS=20000 sets its length
+run: packages  ## start a daemon, stream pairs into it and show their scores; PAIRS=20000 ends it
 	cmake --preset release
-	cmake --build --preset release -j $(JOBS) --target learn_stream
-	build/release/learn_stream $(if $(PAIRS),--pairs $(PAIRS))
+	cmake --build --preset release -j $(JOBS) --target phsicd phsic two_languages
+	@examples/live_demo.py $(if $(PAIRS),--pairs $(PAIRS))
 
 .PHONY: test
 test: build  ## run the tests

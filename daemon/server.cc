@@ -110,19 +110,7 @@ void Server::open_subscriptions() {
 int Server::run() {
   await_signal();
   tick();
-  if (const auto interval = watchdog_interval()) {
-    // Half of what is expected, from the loop itself: if it hangs, systemd hears nothing.
-    const auto beat = std::make_shared<std::function<void()>>();
-    *beat = [this, interval, weak = std::weak_ptr(beat)] {
-      notify_alive();
-      watchdog_.expires_after(*interval / 2);
-      watchdog_.async_wait([this, weak](const boost::system::error_code& error) {
-        if (const auto again = weak.lock(); again && !error) (*again)();
-      });
-    };
-    (*beat)();
-    watchdog_beat_ = beat;
-  }
+  if (const auto interval = watchdog_interval()) show_life(*interval / 2);
   for (const auto& endpoint : service_->endpoints()) {
     log(LogLevel::kInfo, "listening", {{"socket", "service"}, {"endpoint", endpoint}});
   }
@@ -134,6 +122,15 @@ int Server::run() {
   feed_socket_->close(kLinger);
   log(LogLevel::kInfo, "ended", {{"status", status_}});
   return status_;
+}
+
+// From the loop itself: if it hangs, systemd hears nothing.
+void Server::show_life(std::chrono::microseconds interval) {
+  notify_alive();
+  watchdog_.expires_after(interval);
+  watchdog_.async_wait([this, interval](const boost::system::error_code& error) {
+    if (!error) show_life(interval);
+  });
 }
 
 void Server::await_signal() {

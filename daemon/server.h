@@ -68,6 +68,7 @@ class Server : private Outlet {
   void open_sockets();
   void open_entrance(const std::vector<std::string>& endpoints, const std::string& stream);
   void open_subscriptions();
+  void show_life(std::chrono::microseconds interval);
   void await_signal();
   void on_signal(int signal);
   void tick();
@@ -128,7 +129,6 @@ class Server : private Outlet {
   int status_ = 0;
   Clock::time_point started_ = Clock::now();
   std::thread reloader_;
-  std::shared_ptr<std::function<void()>> watchdog_beat_;
 
   std::uint64_t requests_ = 0;
   std::uint64_t bad_requests_ = 0;

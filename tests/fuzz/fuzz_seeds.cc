@@ -154,6 +154,37 @@ void write_tables(SeedWriter& seeds) {
   }
 }
 
+void write_requests(SeedWriter& seeds) {
+  const std::string floats(16, '\0');
+  const std::vector<std::string> requests = {
+      R"({"op":"score","stream":"chat","id":42,"pairs":[["a b","c"],{"x":"d","y":"e","id":"i","time":1.5}]})",
+      R"({"op":"score-and-learn","pairs":[["\u00e9","\ud83d\ude00"]],"wait":true})",
+      R"({"op":"learn","pairs":[],"id":"z"})",
+      R"({"op":"rank","x":"a","candidates":["b","c"]})",
+      R"({"op":"explain","pairs":[["a","b"]],"top":3})",
+      R"({"op":"stats","stream":"s","calibration":true})",
+      R"({"op":"refresh","all":true})",
+      R"({"op":"ping"})",
+      R"({"op":"streams"})",
+      R"({"op":"score","x":{"rows":2,"dim":2},"y":{"rows":2,"dim":2}})"
+      "\n--\n" +
+          floats + "\n--\n" + floats,
+      R"({"op":"rank","x":{"rows":1,"dim":4},"y":{"rows":2,"dim":2}})"
+      "\n--\n" +
+          floats + "\n--\n" + floats,
+  };
+  for (const auto& request : requests) seeds.write("request_fuzz", "0" + request);
+  const std::vector<std::string> messages = {
+      R"({"stream":"chat","x":"a","y":"b","id":"m","time":7})",
+      R"({"pairs":[["a","b"]],"stream":"s"})",
+      R"({"seq":1,"score":0.5,"x":"a","y":"b","model":3})",
+  };
+  for (const auto& message : messages) {
+    seeds.write("request_fuzz", "1" + message);
+    seeds.write("request_fuzz", "2" + message);
+  }
+}
+
 // The examples of docs/protocol.md, more or less.
 void write_replies(SeedWriter& seeds) {
   for (
@@ -196,6 +227,7 @@ void write_configurations(SeedWriter& seeds) {
 void write_all(SeedWriter& seeds) {
   write_replies(seeds);
   write_configurations(seeds);
+  write_requests(seeds);
   write_tables(seeds);
   write_streams<float>(seeds, "learner_float_fuzz");
   write_streams<double>(seeds, "learner_double_fuzz");

@@ -1,0 +1,236 @@
+"""The feed: every pair once, in order, and whoever misses something can tell."""
+
+import json
+import tempfile
+import unittest
+
+import zmq
+from phsicd import CONTEXT, SMALL, Case, Subscriber, floats, pairs_of
+
+PAIRS = pairs_of(900, 5)
+
+
+def messages(found, topic):
+    return [message for name, message in found if name == topic]
+
+
+class Feed(Case):
+    def assert_no_gap(self, found, first=None):
+        numbers = [message["seq"] for message in found]
+        first = numbers[0] if first is None else first
+        self.assertEqual(numbers, list(range(first, first + len(numbers))))
+
+    def gather(self, subscriber, count, topic="score"):
+        """Messages until `count` of the topic are there; probes left out."""
+        found = []
+        while len(messages(found, topic)) < count:
+            name, message = subscriber.receive()
+            if not str(message.get("id", "")).startswith("probe-"):
+                found.append((name, message))
+        return found
+
+    def test_every_pair_is_published_once_in_order_with_its_id(self):
+        daemon = self.daemon()
+        subscriber = Subscriber(daemon)
+        push = daemon.push()
+        for number in range(0, 300):
+            x, y = PAIRS[number]
+            push.send_json({"stream": "chat", "x": x, "y": y, "id": number, "time": 1e9 + number})
+        for start in range(300, 900, 50):
+            push.send_json({"pairs": [{"x": x, "y": y, "id": f"m-{start + i}"}
+                                      for i, (x, y) in enumerate(PAIRS[start:start + 50])]})
+        scores = messages(self.gather(subscriber, 900), "score")
+        self.assertEqual([message["id"] for message in scores],
+                         list(range(300)) + [f"m-{i}" for i in range(300, 900)])
+        self.assert_no_gap(scores)
+        self.assertEqual([message["time"] for message in scores[:300]],
+                         [1e9 + number for number in range(300)])
+        for message in scores:
+            self.assertNotIn("x", message)
+            self.assertGreaterEqual(message["delay"], 0)
+        daemon.until(lambda: daemon.stats("chat")["pairs"] == 900)
+        self.assertEqual(messages(subscriber.catch_up(), "score"), [])
+
+    def test_pairs_without_an_id_have_none(self):
+        daemon = self.daemon()
+        subscriber = Subscriber(daemon)
+        push = daemon.push()
+        push.send_json({"pairs": [["a", "b"], {"x": "c", "y": "d", "id": "e"}, ["f", "g"]]})
+        scores = messages(self.gather(subscriber, 3), "score")
+        self.assertEqual([message.get("id") for message in scores], [None, "e", None])
+
+    def test_texts_are_there_when_configured(self):
+        daemon = self.daemon({"chat": {**SMALL, "feed-texts": True}})
+        subscriber = Subscriber(daemon)
+        texts = [["ein \"Fluß\"\n\\", "a\u0000\u001f😀"], ["", " "]]
+        daemon.push().send_json({"pairs": texts})
+        scores = messages(self.gather(subscriber, 2), "score")
+        self.assertEqual([[message["x"], message["y"]] for message in scores], texts)
+
+    def test_requests_are_published_too(self):
+        daemon = self.daemon()
+        subscriber = Subscriber(daemon)
+        answer = daemon.ask("score-and-learn", pairs=[{"x": "a", "y": "b", "id": "r"}])
+        (score,) = messages(subscriber.catch_up(), "score")
+        self.assertEqual((score["id"], score["score"]), ("r", answer["scores"][0]))
+
+    def test_pairs_that_a_random_pairing_would_beat_are_flagged(self):
+        threshold = 0.2
+        daemon = self.daemon({"chat": {**SMALL, "flag-p-value": threshold}})
+        daemon.own.learn(PAIRS)
+        daemon.ask("refresh")
+        subscriber = Subscriber(daemon)
+        damaged = pairs_of(200, 8, 0.5)
+        daemon.push().send_json({"pairs": [{"x": x, "y": y, "id": i}
+                                           for i, (x, y) in enumerate(damaged)]})
+        found = self.gather(subscriber, 200) + subscriber.catch_up()
+        scores, flags = messages(found, "score"), messages(found, "flag")
+        expected = [m["id"] for m in scores if m["p_value"] >= threshold]
+        self.assertEqual([message["id"] for message in flags], expected)
+        self.assertTrue(20 < len(expected) < 180, len(expected))
+        self.assert_no_gap(flags)
+        by_id = {message["id"]: message for message in scores}
+        for flag in flags:
+            self.assertEqual({**flag, "seq": 0}, {**by_id[flag["id"]], "seq": 0})
+        self.assertEqual(daemon.stats("chat")["flagged"], flags[-1]["seq"])
+
+    def test_nothing_is_flagged_when_the_threshold_is_nought(self):
+        daemon = self.daemon({"chat": {**SMALL, "flag-p-value": 0}})
+        daemon.own.learn(PAIRS[:600])
+        daemon.ask("refresh")
+        subscriber = Subscriber(daemon)
+        self.assertIn("p_values", daemon.ask("score", pairs=pairs_of(100, 8, 1.0)))
+        found = subscriber.catch_up()
+        self.assertEqual(len(messages(found, "score")), 100)
+        self.assertEqual(messages(found, "flag"), [])
+
+    def test_refreshes_are_events(self):
+        daemon = self.daemon()
+        subscriber = Subscriber(daemon)
+        daemon.own.learn(PAIRS)
+        answer = daemon.ask("refresh")
+        events = messages(subscriber.catch_up(), "event")
+        self.assertEqual({event["event"] for event in events}, {"refresh"})
+        self.assert_no_gap(events)
+        self.assertEqual([event["model"] for event in events],
+                         list(range(1, answer["model"] + 1)))
+        self.assertEqual(events[-1]["pairs"], 900)
+        for member in ("self_auc", "hsic", "estimator", "epoch"):
+            self.assertEqual(events[-1][member], answer[member])
+
+    def test_a_pair_that_cannot_be_scored_has_a_problem(self):
+        daemon = self.daemon({"v": {"encoder": "vectors:dim=1", "refresh-after": "never"}})
+        subscriber = Subscriber(daemon, "v")
+        push = daemon.push()
+        push.send_json({"pairs": [["1", "2"], ["1", "two"], ["3", "4"]]})
+        shape = {"rows": 2, "dim": 1}
+        push.send_multipart([json.dumps({"x": shape, "y": shape}).encode(),
+                             floats([[1], [float("nan")]]), floats([[1], [1]])])
+        scores = messages(self.gather(subscriber, 5), "score")
+        self.assertEqual([message["score"] is None for message in scores],
+                         [False, True, False, False, True])
+        self.assertEqual(["problem" in message for message in scores],
+                         [False, True, False, False, True])
+        daemon.until(lambda: daemon.stats("v")["pairs"] == 3)
+        self.assertEqual(daemon.stats("v")["problems"], 2)
+
+    def test_topics_are_apart(self):
+        daemon = self.daemon({"a": SMALL, "b": SMALL, "a.b": SMALL})
+        first, second = Subscriber(daemon, "a"), Subscriber(daemon, "b")
+        push = daemon.push()
+        for number in range(50):
+            for stream in ("a", "b", "a.b"):
+                push.send_json({"stream": stream, "x": "p", "y": "q", "id": f"{stream}{number}"})
+        for subscriber in (first, second):
+            found = messages(self.gather(subscriber, 50), "score")
+            self.assertEqual([m["id"] for m in found],
+                             [f"{subscriber.stream}{number}" for number in range(50)])
+
+    def test_a_stream_has_an_entrance_of_its_own(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        own = f"ipc://{folder.name}/own"
+        daemon = self.daemon({"a": {**SMALL, "ingest": own}, "b": SMALL})
+        push = daemon.push(own)
+        push.send_json({"x": "p", "y": "q"})
+        push.send_json({"stream": "a", "x": "p", "y": "q"})
+        push.send_json({"stream": "b", "x": "p", "y": "q"})
+        daemon.until(lambda: daemon.stats()["messages"] == 3)
+        self.assertEqual(daemon.stats()["bad_messages"], 1)
+        daemon.until(lambda: daemon.stats("a")["pairs"] == 2)
+        self.assertEqual(daemon.stats("b")["pairs"], 0)
+
+    def test_whoever_stalls_loses_messages_and_can_tell_while_the_daemon_goes_on(self):
+        daemon = self.daemon({"chat": {**SMALL, "feed-texts": True, "refresh": 10**6}},
+                             feed_queue=10)
+        reader = Subscriber(daemon)
+        stalled = CONTEXT.socket(zmq.SUB)
+        stalled.rcvhwm = 1
+        stalled.rcvbuf = 4096
+        stalled.subscribe("chat/score")
+        stalled.connect(daemon.feed)
+        self.addCleanup(stalled.close, 0)
+        # Both are there when the one that does not read has something to read.
+        while not stalled.poll(20):
+            reader.probe()
+        reader.catch_up()
+        # More than all buffers on the way hold together, in steps that the reader can follow.
+        long = "x" * 20000
+        for step in range(60):
+            daemon.ask("score", pairs=[{"x": long, "y": long, "id": f"{step}-{i}"}
+                                       for i in range(5)])
+            self.gather(reader, 5)
+        last = reader.probe()
+        numbers = []
+        while True:
+            # Some that were published while it stalled, then, as it reads again, new ones.
+            if not stalled.poll(50):
+                last = reader.probe()
+                continue
+            message = json.loads(stalled.recv_multipart()[1])
+            numbers.append(message["seq"])
+            if message.get("id") == last:
+                break
+        self.assertEqual(numbers, sorted(set(numbers)))
+        lost = numbers[-1] - numbers[0] + 1 - len(numbers)
+        self.assertGreater(lost, 0)
+        self.assertEqual(len(daemon.ask("score", pairs=[["a", "b"]])["scores"]), 1)
+
+
+class Subscribe(Case):
+    def test_a_daemon_takes_the_feed_of_another_as_it_is(self):
+        source = self.daemon({"chat": {**SMALL, "feed-texts": True}})
+        taker = self.daemon({"mirror": {**SMALL, "feed-texts": True}}, subscribe=[
+            {"endpoint": source.feed, "topic": "chat/score", "stream": "mirror"}])
+        subscriber = Subscriber(taker, "mirror")
+        # The subscription is in force when something has come through.
+        while taker.stats()["messages"] == 0:
+            source.ask("score", pairs=[["before", "all"]])
+        source.push().send_json({"pairs": [{"x": x, "y": y, "id": i}
+                                           for i, (x, y) in enumerate(PAIRS[:200])]})
+        scores = []
+        while len(scores) < 200:
+            topic, message = subscriber.receive()
+            if topic == "score" and isinstance(message.get("id"), int):
+                scores.append(message)
+        self.assertEqual([message["id"] for message in scores], list(range(200)))
+        self.assertEqual([[message["x"], message["y"]] for message in scores], PAIRS[:200])
+        self.assertEqual(taker.stats()["bad_messages"], 0)
+
+    def test_a_message_may_come_without_a_topic(self):
+        publisher = CONTEXT.socket(zmq.XPUB)
+        self.addCleanup(publisher.close, 0)
+        port = publisher.bind_to_random_port("tcp://127.0.0.1")
+        daemon = self.daemon(subscribe=[
+            {"endpoint": f"tcp://127.0.0.1:{port}", "stream": "chat"}])
+        self.assertEqual(publisher.recv(), b"\1")  # it has subscribed
+        publisher.send_json({"stream": "other", "x": "a", "y": "b", "more": [1, 2]})
+        publisher.send_multipart([b"topic", json.dumps({"x": "c", "y": "d", "z": 1}).encode()])
+        publisher.send_multipart([b"topic", b"no JSON"])
+        daemon.until(lambda: daemon.stats()["messages"] == 3)
+        self.assertEqual(daemon.stats()["bad_messages"], 1)
+        daemon.until(lambda: daemon.stats("chat")["pairs"] == 2)
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,266 @@
+"""Whatever is sent to it, the daemon serves as before, and does not grow."""
+
+import json
+import random
+import socket
+import struct
+import unittest
+
+import zmq
+from phsicd import CONTEXT, SMALL, Case, Subscriber, floats, pairs_of
+
+PAIRS = pairs_of(400, 11)
+VECTORS = {"encoder": "vectors:dim=4", "refresh-after": "never"}
+MIB = 1 << 20
+
+
+def bad_headers(rng):
+    """Texts that are no request, or one that cannot be served."""
+    nested = b"[" * 5000 + b"]" * 5000
+    yield from (b"", b" ", b"{", b"}", b"null", b"\0", b"\xff\xfe", b'{"op"', b'{"op":"ping",}',
+                b'{"op":"ping"}{"op":"ping"}', b'{"op":"ping"} garbage', b"[" * 100000, nested,
+                b'{"a":' * 5000 + b"1" + b"}" * 5000,
+                b'{"op":"score","stream":"chat","pairs":' + nested + b"}",
+                b'{"op":"score","stream":"chat","pairs":[["\xed\xa0\x80","\xc0\xaf"]]}',
+                b'{"op":"score","stream":"chat","pairs":[["\\ud800","b"]]}',
+                b'{"op":"explain","stream":"chat","pairs":[["a","b"]],"top":1e400}',
+                b'{"op":"explain","stream":"chat","pairs":[["a","b"]],"top":' + b"9" * 4000 + b"}",
+                b'{"op":"score","stream":"chat","pairs":[{"x":"a","y":"b","time":1e999}]}',
+                b'{"op":"score","stream":"chat","pairs":[{"x":"a","y":"b","time":NaN}]}',
+                b'{"op":"score","stream":"' + b"s" * 100000 + b'","pairs":[]}',
+                b'{"op":"' + b"o" * 100000 + b'"}', b'{"op":"ping","id":"' + b"i" * 100000 + b'"}')
+    kinds = [None, True, -1, 2**70, 1.5, "", "text", [], {}, [[]], [{}], [None], [["a"]], {"x": 1}]
+    for op in ("score", "learn", "score-and-learn", "rank", "explain", "stats", "refresh",
+               "ping", "streams", "", None, 7):
+        for member in ("stream", "id", "pairs", "x", "y", "candidates", "wait", "learn", "all",
+                       "top", "calibration", "more"):
+            value = rng.choice(kinds)
+            yield json.dumps({"op": op, "stream": "chat", member: value}).encode()
+    whole = json.dumps({"op": "score", "stream": "chat", "id": 1, "pairs": PAIRS[:5]}).encode()
+    for _ in range(100):
+        text = bytearray(whole[:rng.randrange(len(whole) + 1)])
+        for _ in range(rng.randrange(4)):
+            if text:
+                text[rng.randrange(len(text))] = rng.randrange(256)
+        yield bytes(text)
+    for _ in range(100):
+        yield rng.randbytes(rng.randrange(200))
+
+
+def bad_messages(rng):
+    """Lists of frames."""
+    for header in bad_headers(rng):
+        yield [header]
+        yield [header] + [rng.randbytes(rng.randrange(40)) for _ in range(rng.randrange(4))]
+    yield [b"{}"] * 1000
+    yield [b""] * 100
+    yield [b'{"op":"ping"}'] * 17
+    for rows, dim in ((2, 4), (4, 2), (0, 4), (2**31, 4), (2**32 - 1, 32768), (1, 1)):
+        shape = {"rows": rows, "dim": dim}
+        header = json.dumps({"op": "score", "stream": "v", "x": shape, "y": shape}).encode()
+        for size in (0, 1, 31, 32, 33):
+            yield [header, rng.randbytes(size), rng.randbytes(size)]
+    nan, infinite = float("nan"), float("inf")
+    bad = floats([[nan, infinite, -infinite, 3e38], [1e-45, -0.0, 3.4e38, nan]])
+    shape = {"rows": 2, "dim": 4}
+    for op in ("score", "learn", "score-and-learn"):
+        yield [json.dumps({"op": op, "stream": "v", "x": shape, "y": shape}).encode(), bad, bad]
+
+
+class Hostile(Case):
+    def setUp(self):
+        self.d = self.daemon({"chat": SMALL, "v": VECTORS}, tcp=True, message_bytes="256KiB")
+        self.d.own.learn(PAIRS, stream="chat")
+        self.d.ask("refresh", stream="chat", all=True)
+        self.before = self.scores()
+        self.tcp = self.d.endpoints["service"][1]
+
+    def scores(self):
+        return self.d.ask("score", stream="chat", pairs=PAIRS[:50])["scores"]
+
+    def assert_serves_as_before(self):
+        self.assertEqual(self.scores(), self.before)
+        self.assertIsNone(self.d.process.poll())
+
+    def connection(self):
+        host, port = self.tcp.removeprefix("tcp://").split(":")
+        raw = socket.create_connection((host, int(port)))
+        self.addCleanup(raw.close)
+        return raw
+
+    def test_every_bad_request_is_answered_exactly_once(self):
+        client = self.d.client()
+        sent = 0
+        for frames in bad_messages(random.Random(1)):
+            if b'"learn' in frames[0] or b'and-learn"' in frames[0]:
+                continue  # a few of those are fine, and change the scores
+            client.socket.send_multipart(frames)
+            sent += 1
+        client.send({"op": "ping", "id": "the end"})
+        got = ends = 0
+        while got < sent + 1:
+            answer = client.receive()
+            got += 1
+            if answer.get("id") == "the end":
+                ends += 1
+            elif not answer["ok"]:
+                self.assertTrue(answer["error"]["code"] and answer["error"]["message"])
+        self.assertEqual(ends, 1)
+        self.assert_serves_as_before()
+        self.assertFalse(client.socket.poll(0))
+
+    def test_bad_messages_are_counted_and_logged_and_do_not_stop_ingest(self):
+        push = self.d.push()
+        bad = [b"", b"{", b"\xff", b'{"x":1,"y":2}', b'{"stream":"none","x":"a","y":"b"}',
+               b'{"x":"a","y":"b"}', b'{"stream":"chat","x":"a"}',
+               b'{"stream":"chat","pairs":{}}', b'{"stream":"chat","x":"a","y":"b","z":"c"}',
+               b"[" * 10000, b'{"stream":"chat","pairs":[["a","b"]],"x":"a"}']
+        before = self.d.stats()
+        for text in bad:
+            push.send(text)
+        push.send_multipart([b'{"stream":"chat","x":"a","y":"b"}', b"more"])
+        push.send_json({"stream": "v", "x": "1 2 3 4", "y": "4 3 2 1"})
+        after = self.d.until(lambda: (s := self.d.stats())["messages"] ==
+                             before["messages"] + len(bad) + 2 and s)
+        self.assertEqual(after["bad_messages"], before["bad_messages"] + len(bad) + 1)
+        self.d.until(lambda: self.d.stats("v")["pairs"] == 1)
+        self.assertIn("bad message", self.d.log())
+        self.assert_serves_as_before()
+
+    def test_rubbish_of_every_kind_does_not_stop_ingest(self):
+        push = self.d.push()
+        sent = 0
+        for frames in bad_messages(random.Random(2)):
+            if len(frames[0]) and not frames[0].startswith(b'{"op":"l'):
+                push.send_multipart(frames)
+                sent += 1
+        self.d.until(lambda: self.d.stats()["messages"] == sent)
+        push.send_json({"stream": "v", "x": "1 2 3 4", "y": "4 3 2 1"})
+        self.d.until(lambda: self.d.stats()["messages"] == sent + 1)
+        self.assertEqual(len(self.scores()), 50)
+
+    def test_rubbish_at_the_feed_does_not_stop_it(self):
+        rude = CONTEXT.socket(zmq.XSUB)
+        self.addCleanup(rude.close, 0)
+        rude.connect(self.d.feed)
+        rng = random.Random(3)
+        for _ in range(300):
+            rude.send_multipart([rng.randbytes(rng.randrange(50))
+                                 for _ in range(rng.randint(1, 3))])
+        for number in range(2000):
+            rude.send(b"\1" + str(number).encode())
+        rude.send(b"\1" + b"t" * 100000)
+        subscriber = Subscriber(self.d)
+        self.d.ask("score", stream="chat", pairs=[{"x": "a", "y": "b", "id": "through"}])
+        self.assertEqual([m["id"] for _, m in subscriber.catch_up() if "id" in m], ["through"])
+        self.assert_serves_as_before()
+
+    def test_whoever_sends_too_large_a_message_is_disconnected_and_no_other(self):
+        for size in (MIB, 100 * MIB):
+            client = self.d.client(endpoint=self.tcp)
+            monitor = client.socket.get_monitor_socket(zmq.EVENT_DISCONNECTED)
+            client.send(b'{"op":"ping"}')
+            client.receive()
+            client.send(b"x" * size)
+            self.assertTrue(monitor.poll(100000), "it stayed connected")
+            client.socket.disable_monitor()
+            monitor.close()
+            client.close()
+            push = self.d.push()
+            push.linger = 0
+            push.send(b"x" * size)
+            self.assert_serves_as_before()
+        self.assertLess(self.d.stats()["memory"], 600 * MIB)
+
+    def test_connections_that_do_not_speak_zeromq_harm_nobody(self):
+        rng = random.Random(4)
+        silent = [self.connection() for _ in range(20)]
+        for _ in range(50):
+            raw = self.connection()
+            try:
+                raw.sendall(rng.randbytes(rng.randrange(1, 3000)))
+            except OSError:
+                pass  # it hung up meanwhile
+            if rng.random() < 0.5:
+                # Hang up with a reset.
+                raw.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+                raw.close()
+        http = self.connection()
+        http.sendall(b"GET / HTTP/1.1\r\nHost: localhost\r\n\r\n")
+        greeting = b"\xff" + bytes(8) + b"\x7f\x03\x00NULL" + bytes(16 + 1 + 31)
+        begun = self.connection()
+        begun.sendall(greeting[:20])
+        greeted = self.connection()
+        greeted.sendall(greeting)
+        # READY, then a frame that claims to have 2^63 bytes.
+        ready = b"\x05READY\x0bSocket-Type\x00\x00\x00\x06DEALER"
+        greeted.sendall(b"\x04" + bytes([len(ready)]) + ready + b"\x02" + b"\x7f" + b"\xff" * 7)
+        self.assert_serves_as_before()
+        self.assertEqual(len(self.d.client(endpoint=self.tcp).ask(
+            "score", stream="chat", pairs=[PAIRS[0]])["scores"]), 1)
+        for raw in silent:
+            raw.close()
+
+    def test_clients_that_vanish_harm_nobody(self):
+        for endpoint in (self.d.service, self.tcp):
+            for _ in range(40):
+                client = self.d.client(endpoint=endpoint)
+                client.send({"op": "ping"})
+                client.receive()  # connected
+                for _ in range(20):
+                    client.send({"op": "score", "stream": "chat", "pairs": PAIRS[:20]})
+                client.close()
+        self.assert_serves_as_before()
+
+    def test_a_flood_that_is_not_read_costs_the_flooder_only(self):
+        flooder = self.d.client(endpoint=self.tcp, rcvhwm=1)
+        # Answers of some 20 kB each: more than all buffers on the way hold.
+        flood = json.dumps({"op": "stats", "stream": "chat", "calibration": True}).encode()
+        self.assertGreater(len(json.dumps(self.d.own.raw(flood))), 5000)
+        for _ in range(6000):
+            flooder.socket.send(flood)
+        self.d.until(lambda: self.d.stats()["lost_replies"] > 0)
+        self.assert_serves_as_before()
+        self.assertLess(self.d.stats()["memory"], 600 * MIB)
+        self.d.until(lambda: self.d.stats()["requests"] > 6000)
+        flooder.close()
+
+        def is_settled():
+            # Each was answered, or counted as lost; but for the one that asks.
+            now = self.d.stats()
+            return now["requests"] == now["replies"] + now["lost_replies"] + 1
+
+        self.d.until(is_settled)
+
+    def test_memory_does_not_grow_from_round_to_round(self):
+        def round_of_everything(seed):
+            rng = random.Random(seed)
+            client = self.d.client()
+            push = self.d.push()
+            sent = 0
+            for frames in bad_messages(rng):
+                client.socket.send_multipart(frames)
+                sent += 1
+                if frames[0].startswith(b"{"):
+                    push.send_multipart(frames)
+            for _ in range(sent):
+                client.receive()
+            client.close()
+            push.close()
+            for _ in range(30):
+                gone = self.d.client(endpoint=self.tcp)
+                gone.send({"op": "ping"})
+                gone.receive()  # connected
+                gone.send({"op": "score", "stream": "chat", "pairs": PAIRS})
+                gone.send(b"x" * MIB)
+                gone.close()
+            return self.d.stats()["memory"]
+
+        first = max(round_of_everything(seed) for seed in range(4))
+        last = [round_of_everything(seed) for seed in range(4, 10)][-1]
+        self.assertLess(last, first + 32 * MIB)
+        self.assertEqual(len(self.scores()), 50)
+
+
+if __name__ == "__main__":
+    unittest.main()
