@@ -64,14 +64,7 @@ void Client::ask_all(std::span<const Request> requests, Patience patience,
     const bool lost = connection_.was_lost();
     while (const auto frames = connection_.receive()) take_answer(exchange, frames->back());
     if (exchange.waiting.empty() && exchange.under_way.empty()) return;
-    if (lost) {
-      throw Error(fmt::format(
-          "{}: the daemon hung up before it answered; it ended, or a request of {} bytes is more "
-          "than its message-bytes",
-          endpoint(),
-          exchange.under_way.empty() ? 0
-                                     : requests[exchange.under_way.begin()->second].json().size()));
-    }
+    if (lost) hung_up(exchange);
     if (Clock::now() >= exchange.deadline) {
       throw Error(
           fmt::format("{}: no answer within {:g} seconds; is the daemon busy? --timeout "
@@ -81,6 +74,19 @@ void Client::ask_all(std::span<const Request> requests, Patience patience,
     send_some(exchange);
     wait(exchange);
   }
+}
+
+void Client::hung_up(const Exchange& exchange) const {
+  std::size_t largest = 0;
+  for (const auto& [id, number] : exchange.under_way) {
+    largest = std::max(largest, exchange.requests[number].json(id).size());
+  }
+  throw Error(fmt::format("{}: the daemon hung up{}", endpoint(),
+                          largest == 0
+                              ? std::string()
+                              : fmt::format(" before it answered; it ended, or a request of {} "
+                                            "bytes is more than its message-bytes",
+                                            largest)));
 }
 
 void Client::send_some(Exchange& exchange) {

@@ -45,6 +45,7 @@ class Client {
   void send_some(Exchange& exchange);
   void take_answer(Exchange& exchange, std::string_view bytes);
   void wait(const Exchange& exchange);
+  [[noreturn]] void hung_up(const Exchange& exchange) const;
 
   Connection connection_;
   Milliseconds timeout_;

@@ -41,7 +41,8 @@ Connection::Connection(zmq::socket_type type, std::string endpoint, std::string 
   socket_.set(zmq::sockopt::reconnect_ivl, kReconnect);
   socket_.set(zmq::sockopt::heartbeat_ivl, kHeartbeat);
   socket_.set(zmq::sockopt::heartbeat_timeout, kNoHeartbeat);
-  socket_.set(zmq::sockopt::ipv6, true);
+  // Not for names: of localhost only ::1 would be tried.
+  socket_.set(zmq::sockopt::ipv6, endpoint_.find('[') != std::string::npos);
   for (const auto& topic : topics) socket_.set(zmq::sockopt::subscribe, topic);
   if (zmq_socket_monitor(socket_.handle(), kMonitor, kEvents) != 0) throw zmq::error_t();
   monitor_.connect(kMonitor);
