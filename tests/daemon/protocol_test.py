@@ -437,7 +437,7 @@ class Document(Case):
         self.assertEqual({frozenset(m) - {"id"} for topic, m in found if topic == "flag"},
                          {frozenset(score) - {"id"}})
         refresh = next(m for topic, m in found if topic == "event")
-        self.assertLessEqual(set(event) | {"seconds"}, set(refresh))
+        self.assertLessEqual(set(event) | {"refresh_seconds"}, set(refresh))
 
 
 if __name__ == "__main__":
