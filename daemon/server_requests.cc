@@ -44,7 +44,7 @@ void Server::take_request(Frames& frames) {
   job->arrival_time = seconds_since_1970();
   job->client = frames.front().to_string();
   // A REQ socket sends an empty frame first, and expects one.
-  job->has_delimiter = frames.size() > 1 && frames[1].size() == 0;
+  job->has_delimiter = frames.size() > 1 && frames[1].empty();
   frame_views_.clear();
   for (std::size_t i = job->has_delimiter ? 2 : 1; i < frames.size(); ++i) {
     frame_views_.push_back(frames[i].to_string_view());
