@@ -64,40 +64,44 @@ void FairQueue::append(const std::shared_ptr<Job>& job) {
   depth_.bytes += bytes;
 }
 
-// One turn for each client whose next job is urgent, or whose next job is not.
+// Rounds of one turn for each client whose next job is urgent, or for each whose next is not, until
+// there are `most` rows or no more such jobs. False: there were none.
 bool FairQueue::take_turns(Taken& taken, std::size_t most, bool urgent) {
   std::size_t rows = 0;
-  for (const auto& slice : taken.slices) rows += slice.count;
-  bool took = false;
-  std::size_t turns = clients_.size();
-  while (turns-- > 0 && rows < most) {
-    auto& client = clients_.front();
-    const auto job = client.jobs.front();
-    // Each goes to the end after its turn.
-    clients_.splice(clients_.end(), clients_, clients_.begin());
-    if (is_urgent(*job) != urgent) continue;
-    const auto left = job->pairs.size() - client.next_row;
-    const auto count = std::min(left, most - rows);
-    taken.slices.push_back({job, client.next_row, count});
-    taken.learns = taken.learns || job->learns || job->operation == Operation::kRefresh;
-    rows += std::max<std::size_t>(1, count);
-    took = true;
-    const auto pairs = std::max<std::uint64_t>(1, count);
-    client.next_row += count;
-    client.pairs -= pairs;
-    depth_.pairs -= pairs;
-    if (client.next_row < job->pairs.size()) continue;
-    const auto bytes = job->pairs.byte_count();
-    client.bytes -= bytes;
-    depth_.bytes -= bytes;
-    client.next_row = 0;
-    client.jobs.pop_front();
-    if (client.jobs.empty()) {
-      by_name_.erase(client.name);
-      clients_.pop_back();
+  for (bool took = true; took && rows < most;) {
+    took = false;
+    for (std::size_t turns = clients_.size(); turns > 0 && rows < most; --turns) {
+      // Each goes to the end, whether it is its turn or not.
+      clients_.splice(clients_.end(), clients_, clients_.begin());
+      if (is_urgent(*clients_.back().jobs.front()) != urgent) continue;
+      rows += take_from(clients_.back(), most - rows, taken);
+      took = true;
     }
   }
-  return took;
+  return !taken.slices.empty();
+}
+
+// Takes up to `most` rows of the client's next job, and the client out of the list with its last.
+// Returns how many; a job without any counts as one. REQUIRES: it is the last in the list.
+std::size_t FairQueue::take_from(Client& client, std::size_t most, Taken& taken) {
+  const auto job = client.jobs.front();
+  const auto count = std::min(job->pairs.size() - client.next_row, most);
+  const auto rows = std::max<std::size_t>(1, count);
+  taken.slices.push_back({job, client.next_row, count});
+  taken.learns = taken.learns || job->learns || job->operation == Operation::kRefresh;
+  client.next_row += count;
+  client.pairs -= rows;
+  depth_.pairs -= rows;
+  if (client.next_row < job->pairs.size()) return rows;
+  client.bytes -= job->pairs.byte_count();
+  depth_.bytes -= job->pairs.byte_count();
+  client.next_row = 0;
+  client.jobs.pop_front();
+  if (client.jobs.empty()) {
+    by_name_.erase(client.name);
+    clients_.pop_back();
+  }
+  return rows;
 }
 
 bool FairQueue::take(Taken& taken, std::size_t most) {
@@ -105,23 +109,10 @@ bool FairQueue::take(Taken& taken, std::size_t most) {
   taken.learns = false;
   std::unique_lock lock(mutex_);
   filled_.wait(lock, [&] { return closed_ || !clients_.empty(); });
-  if (clients_.empty()) return false;
-  std::size_t rows = 0;
-  const auto count_rows = [&] {
-    rows = 0;
-    for (const auto& slice : taken.slices) rows += slice.count;
-  };
-  bool urgent = true;
-  while (rows < most && !clients_.empty()) {
-    if (!take_turns(taken, most, urgent)) {
-      // What only teaches waits until nobody waits for a score.
-      if (!urgent || !taken.slices.empty()) break;
-      urgent = false;
-    }
-    count_rows();
-  }
+  // What only teaches waits until nobody waits for a score.
+  const bool took = take_turns(taken, most, true) || take_turns(taken, most, false);
   if (taken.learns) taken.ticket = next_ticket_++;
-  return true;
+  return took;
 }
 
 void FairQueue::close() {

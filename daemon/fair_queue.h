@@ -74,6 +74,7 @@ class FairQueue {
 
   void append(const std::shared_ptr<Job>& job);
   [[nodiscard]] bool take_turns(Taken& taken, std::size_t most, bool urgent);
+  std::size_t take_from(Client& client, std::size_t most, Taken& taken);
 
   mutable std::mutex mutex_;  // guards everything below
   std::condition_variable filled_;

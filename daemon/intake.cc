@@ -16,7 +16,7 @@ void Intake::Block::clear() {
   accepted = 0;
 }
 
-Intake::Intake(ItemShape x, ItemShape y) {
+Intake::Intake(ItemShape x, ItemShape y) : x_(x), y_(y) {
   block_.x = ItemBlock<float>(x);
   block_.y = ItemBlock<float>(y);
 }
@@ -60,8 +60,8 @@ void Intake::Turn::mark(std::shared_ptr<Job> job) {
 bool Intake::take(Block& block, std::chrono::steady_clock::time_point deadline) {
   block.clear();
   // Memory goes back and forth, so that a steady stream allocates nothing.
-  if (block.x.shape() != block_.x.shape()) block.x = ItemBlock<float>(block_.x.shape());
-  if (block.y.shape() != block_.y.shape()) block.y = ItemBlock<float>(block_.y.shape());
+  if (block.x.shape() != x_) block.x = ItemBlock<float>(x_);
+  if (block.y.shape() != y_) block.y = ItemBlock<float>(y_);
   std::unique_lock lock(mutex_);
   const auto is_ready = [&] {
     return closed_ || woken_ || block_.accepted > 0 || !block_.markers.empty();

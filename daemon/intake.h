@@ -73,6 +73,8 @@ class Intake {
   void close();
 
  private:
+  const ItemShape x_;
+  const ItemShape y_;
   std::mutex mutex_;  // guards everything below
   std::condition_variable turn_;
   std::condition_variable filled_;

@@ -128,6 +128,7 @@ class Server : private Outlet {
   bool is_draining_ = false;
   bool flushes_later_ = false;
   bool is_reloading_ = false;
+  bool reloads_again_ = false;  // asked for during a reload
   std::size_t lanes_closed_ = 0;
   std::optional<Clock::time_point> grace_ends_;
   int status_ = 0;

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <boost/asio/post.hpp>
+#include <utility>
 
 #include "daemon/config_change.h"
 #include "daemon/log.h"
@@ -13,7 +14,11 @@
 namespace phsic {
 
 void Server::reload() {
-  if (is_draining_ || is_reloading_) return;
+  if (is_draining_) return;
+  if (is_reloading_) {
+    reloads_again_ = true;
+    return;
+  }
   is_reloading_ = true;
   notify_reloading();
   if (reloader_.joinable()) reloader_.join();
@@ -76,6 +81,7 @@ void Server::finish_reload(Config wanted, std::vector<std::unique_ptr<Stream>> o
   ++reloads_;
   log(LogLevel::kInfo, "reloaded", {{"streams", streams_.size()}});
   notify_ready();
+  if (std::exchange(reloads_again_, false)) reload();
 }
 
 void Server::refuse_reload(const std::string& why) {
@@ -84,6 +90,7 @@ void Server::refuse_reload(const std::string& why) {
   log(LogLevel::kError, "reload refused, the old configuration stays", {{"problem", why}});
   notify_ready();
   stop_if_drained();
+  if (std::exchange(reloads_again_, false)) reload();
 }
 
 }  // namespace phsic

@@ -184,15 +184,15 @@ std::size_t KernelStream::learn(const Lesson& lesson, std::size_t first, bool st
   const auto left = lesson.size() - first;
   const auto count = stops ? std::min(left, room()) : left;
   if (count == 0) return first;
-  const auto number = learner_.next_number();
+  auto number = learner_.next_number();
+  faults_.resize(count);
   learner_.learn(slice(lesson.x, first, count), slice(lesson.y, first, count), nullptr,
-                 lesson.times == nullptr ? nullptr : lesson.times + first, nullptr);
-  if (lesson.x_texts != nullptr && learner_.next_number() == number + count) {
-    for (std::size_t i = 0; i < count; ++i) {
-      texts_.add(number + i, lesson.x_texts[first + i], lesson.y_texts[first + i]);
-    }
-    if (texts_.is_crowded()) texts_.keep_only(learner_.kept_numbers());
+                 lesson.times == nullptr ? nullptr : lesson.times + first, faults_.data());
+  for (std::size_t i = 0; lesson.x_texts != nullptr && i < count; ++i) {
+    if (faults_[i] != Fault::kNone) continue;
+    texts_.add(number++, lesson.x_texts[first + i], lesson.y_texts[first + i]);
   }
+  if (texts_.is_crowded()) texts_.keep_only(learner_.kept_numbers());
   return first + count;
 }
 

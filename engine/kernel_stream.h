@@ -6,6 +6,7 @@
 #include <mutex>
 #include <optional>
 #include <string_view>
+#include <vector>
 
 #include "core/explain.h"
 #include "core/learner.h"
@@ -68,6 +69,7 @@ class KernelStream : public Stream {
   // The learner's.
   Learner<float> learner_;
   SampledTexts texts_;
+  std::vector<Fault> faults_;       // scratch
   std::uint64_t next_refresh_ = 0;  // when so many pairs are accepted
   std::uint64_t next_choice_ = 0;
 
