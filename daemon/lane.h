@@ -55,6 +55,7 @@ class Outlet {
   virtual void closed(Lane& lane) = 0;
 };
 
+struct Group;
 struct Workbench;
 
 class Lane {
@@ -103,9 +104,10 @@ class Lane {
   // Workers.
   void work();
   void process(FairQueue::Taken& taken, Workbench& bench);
-  void score_texts(Workbench& bench);
-  void score_vectors(Workbench& bench);
-  void rank(const Slice& slice, Workbench& bench);
+  void score_group(Group& group, Workbench& bench);
+  void encode_texts(Group& group, Workbench& bench) const;
+  void take_vectors(Group& group, Workbench& bench) const;
+  void rank(const Slice& slice, Batch& batch);
   void score_batch(const std::vector<Slice>& slices, Batch& batch, Workbench& bench);
   void score_one_by_one(const std::vector<Slice>& slices, Batch& batch, Workbench& bench);
   void fail(const std::vector<Slice>& slices, const std::string& message);

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <iterator>
+#include <utility>
 
 #include "daemon/lane.h"
 #include "daemon/reply.h"
@@ -36,8 +37,9 @@ bool Lane::score_here(const std::shared_ptr<Job>& job) {
   }
   make_ready(*job);
   own_bench_->clear();
-  own_bench_->vectors_of.push_back({job, 0, job->pairs.size()});
-  score_vectors(*own_bench_);
+  auto& group = own_bench_->add_group();
+  group.slices.push_back({job, 0, job->pairs.size()});
+  score_group(group, *own_bench_);
   own_bench_->clear();
   complete(*job);
   return true;
@@ -45,46 +47,69 @@ bool Lane::score_here(const std::shared_ptr<Job>& job) {
 
 void Lane::process(FairQueue::Taken& taken, Workbench& bench) {
   bench.clear();
+  auto& texts = bench.add_group();
+  auto& vectors = bench.add_group();
   for (const auto& slice : taken.slices) {
     if (slice.job->operation == Operation::kRank) {
-      rank(slice, bench);
+      rank(slice, bench.ranked);
     } else if (slice.job->pairs.are_vectors) {
-      bench.vectors_of.push_back(slice);
+      vectors.slices.push_back(slice);
     } else if (slice.job->operation != Operation::kRefresh) {
-      bench.texts_of.push_back(slice);
+      texts.slices.push_back(slice);
     }
   }
-  if (!bench.texts_of.empty()) score_texts(bench);
-  if (!bench.vectors_of.empty()) score_vectors(bench);
+  score_group(texts, bench);
+  score_group(vectors, bench);
   if (taken.learns) teach(taken, bench);
   // Slices go with the last that was done with them.
   for (const auto& slice : taken.slices) finish_rows(slice);
   taken.slices.clear();
-  bench.texts_of.clear();
-  bench.vectors_of.clear();
+  bench.clear();
 }
 
-void Lane::score_texts(Workbench& bench) {
-  for (const auto& [job, first, count] : bench.texts_of) {
-    const auto add = [&, first = first, count = count](const auto& from, auto& to) {
+void Lane::score_group(Group& group, Workbench& bench) {
+  if (group.slices.empty()) return;
+  try {
+    if (group.slices.front().job->pairs.are_vectors) {
+      take_vectors(group, bench);
+    } else {
+      encode_texts(group, bench);
+    }
+    score_batch(group.slices, group.batch, bench);
+  } catch (const std::exception& problem) {
+    const auto slices = std::exchange(group.slices, {});
+    if (slices.size() == 1) {
+      fail(slices, problem.what());
+      return;
+    }
+    // Each for itself: the others must not suffer for what one has sent.
+    for (const auto& slice : slices) {
+      auto& alone = bench.add_group();
+      alone.slices.push_back(slice);
+      score_group(alone, bench);
+    }
+  }
+}
+
+void Lane::encode_texts(Group& group, Workbench& bench) const {
+  bench.x.clear();
+  bench.y.clear();
+  for (const auto& [job, first, count] : group.slices) {
+    const auto add = [first = first, count = count](const auto& from, auto& to) {
       const auto begin = from.begin() + static_cast<std::ptrdiff_t>(first);
       to.insert(to.end(), begin, begin + static_cast<std::ptrdiff_t>(count));
     };
     add(job->pairs.x, bench.x);
     add(job->pairs.y, bench.y);
   }
-  try {
-    stream_->encode({bench.x, bench.y, {}}, bench.batch);
-    score_batch(bench.texts_of, bench.batch, bench);
-  } catch (const std::exception& problem) {
-    fail(bench.texts_of, problem.what());
-    bench.texts_of.clear();
-  }
+  stream_->encode({bench.x, bench.y, {}}, group.batch);
 }
 
-void Lane::score_vectors(Workbench& bench) {
+void Lane::take_vectors(Group& group, Workbench& bench) const {
+  bench.x_values.clear();
+  bench.y_values.clear();
   std::size_t rows = 0;
-  for (const auto& [job, first, count] : bench.vectors_of) {
+  for (const auto& [job, first, count] : group.slices) {
     const auto add = [first = first, count = count](const std::vector<float>& from, std::size_t dim,
                                                     std::vector<float>& to) {
       const auto begin = from.begin() + static_cast<std::ptrdiff_t>(first * dim);
@@ -94,14 +119,8 @@ void Lane::score_vectors(Workbench& bench) {
     add(job->pairs.y_values, job->pairs.y_dim, bench.y_values);
     rows += count;
   }
-  try {
-    stream_->take({bench.x_values.data(), rows, stream_->shape_x().dim},
-                  {bench.y_values.data(), rows, stream_->shape_y().dim}, bench.vectors);
-    score_batch(bench.vectors_of, bench.vectors, bench);
-  } catch (const std::exception& problem) {
-    fail(bench.vectors_of, problem.what());
-    bench.vectors_of.clear();
-  }
+  stream_->take({bench.x_values.data(), rows, stream_->shape_x().dim},
+                {bench.y_values.data(), rows, stream_->shape_y().dim}, group.batch);
 }
 
 // Scores a batch for those who want scores; a batch nobody wants scores of is learned only.
@@ -190,27 +209,27 @@ void Lane::watch_for_drift(const Slice& slice, const Release& release) {
                                       look->p_value, look->pairs, release.number, release.epoch()));
 }
 
-void Lane::rank(const Slice& slice, Workbench& bench) {
+void Lane::rank(const Slice& slice, Batch& batch) {
   Job& job = *slice.job;
   const auto& pairs = job.pairs;
   try {
     if (pairs.are_vectors) {
       stream_->rank({pairs.x_values.data(), 1, pairs.x_dim},
                     {pairs.y_values.data() + slice.first * pairs.y_dim, slice.count, pairs.y_dim},
-                    bench.batch);
+                    batch);
     } else {
-      stream_->rank(pairs.x[0], std::span(pairs.y).subspan(slice.first, slice.count), bench.batch);
+      stream_->rank(pairs.x[0], std::span(pairs.y).subspan(slice.first, slice.count), batch);
     }
   } catch (const std::exception& problem) {
     fail({slice}, problem.what());
     return;
   }
-  std::copy(bench.batch.scores.begin(), bench.batch.scores.end(),
+  std::copy(batch.scores.begin(), batch.scores.end(),
             job.score.begin() + static_cast<std::ptrdiff_t>(slice.first));
   ranked_ += slice.count;
   const std::lock_guard lock(job.mutex);
-  job.release = bench.batch.release;
-  for (const auto& [row, message] : bench.batch.problems) {
+  job.release = batch.release;
+  for (const auto& [row, message] : batch.problems) {
     // What is wrong with x is said once.
     if (row == Stream::kNoRow && slice.first > 0) continue;
     ++problems_;
@@ -251,9 +270,8 @@ void Lane::teach(FairQueue::Taken& taken, Workbench& bench) {
       turn.count(count);
     }
   };
-  if (!stream_->learns_one_by_one()) {
-    add(bench.texts_of, bench.batch);
-    add(bench.vectors_of, bench.vectors);
+  for (std::size_t k = 0; k < bench.groups_used && !stream_->learns_one_by_one(); ++k) {
+    add(bench.groups[k].slices, bench.groups[k].batch);
   }
   for (const auto& slice : taken.slices) {
     const auto& job = slice.job;

@@ -1,6 +1,8 @@
 // What a thread that scores works with, kept from batch to batch.
 #pragma once
 
+#include <cstddef>
+#include <deque>
 #include <string_view>
 #include <vector>
 
@@ -9,25 +11,32 @@
 
 namespace phsic {
 
+// Slices that are encoded and scored together, all texts or all vectors.
+struct Group {
+  std::vector<Slice> slices;
+  Batch batch;  // their rows, one after the other
+};
+
 struct Workbench {
   FairQueue::Taken taken;
-  Batch batch;
-  Batch vectors;
-  std::vector<Slice> texts_of;    // slices whose rows are in `batch`, in order
-  std::vector<Slice> vectors_of;  // the same for `vectors`
+  std::deque<Group> groups;  // the first `groups_used` of them
+  std::size_t groups_used = 0;
+  Batch ranked;
+  // Scratch.
   std::vector<std::string_view> x;
   std::vector<std::string_view> y;
   std::vector<float> x_values;
   std::vector<float> y_values;
   std::vector<double> times;
 
+  // An empty one. Those from before stay where they are.
+  Group& add_group() {
+    if (groups_used == groups.size()) groups.emplace_back();
+    return groups[groups_used++];
+  }
   void clear() {
-    texts_of.clear();
-    vectors_of.clear();
-    x.clear();
-    y.clear();
-    x_values.clear();
-    y_values.clear();
+    for (auto& group : groups) group.slices.clear();
+    groups_used = 0;
   }
 };
 

@@ -227,6 +227,22 @@ class Apart(WithGate):
         self.assertEqual(answer["learned"], 1)
         self.assertEqual(client.ask("score", stream="quick", pairs=[["a", "b"]])["scores"], [0])
 
+    def test_a_text_that_breaks_the_encoder_fails_only_who_sent_it(self):
+        daemon = self.gated({"s": GATED})
+        # What comes while the first waits is encoded together.
+        first, clients = daemon.client(), [daemon.client() for _ in range(9)]
+        first.ask("ping")
+        first.send({"op": "score", "pairs": [["wait", "b"]]})
+        for number, client in enumerate(clients):
+            x = "fail" if number == 4 else "a"
+            client.send({"op": "score-and-learn", "id": number, "pairs": [[x, "b"], ["c", "d"]]})
+        daemon.until(lambda: daemon.stats("s")["unlearned"] == 18)
+        self.gate.touch()
+        answers = [client.receive() for client in clients]
+        self.assertEqual([answer["ok"] for answer in answers], [n != 4 for n in range(9)])
+        daemon.until(lambda: daemon.stats("s")["pairs"] == 16)
+        self.assertEqual(daemon.stats("s")["unlearned"], 0)
+
     def test_pushed_pairs_that_the_encoder_fails_on_leave_no_gap_in_the_feed(self):
         daemon = self.gated({"s": GATED})
         subscriber = Subscriber(daemon, "s")
