@@ -116,10 +116,10 @@ class Lane {
   void teach(FairQueue::Taken& taken, Workbench& bench);
   void finish_rows(const Slice& slice);
   void finish(const std::shared_ptr<Job>& job);
-  void complete(Job& job) const;
+  void complete(Job& job);
   [[nodiscard]] std::optional<std::size_t> room() const;
   void write_feed(Job& job) const;
-  void mark_flagged(Job& job) const;
+  void mark_flagged(Job& job);
   void announce_failure(const std::string& message);
   [[nodiscard]] static double time_of(const Job& job, std::size_t i);
 

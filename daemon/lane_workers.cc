@@ -185,7 +185,6 @@ void Lane::take_scores(const Slice& slice, std::size_t offset, const Batch& batc
     if (calibration.is_empty() || std::isnan(score)) continue;
     job.percentile[row] = *calibration.percentile(score);
     job.p_value[row] = *calibration.p_value(score);
-    if (is_flagged(job.p_value[row], flag_p_value_)) ++flagged_;
   }
   scored_ += slice.count;
   if (job.learns) watch_for_drift(slice, *batch.release);
@@ -295,7 +294,10 @@ void Lane::finish(const std::shared_ptr<Job>& job) {
 }
 
 // Writes what is to be sent.
-void Lane::complete(Job& job) const {
+void Lane::complete(Job& job) {
+  // Workers have added them in any order.
+  std::stable_sort(job.problems.begin(), job.problems.end(),
+                   [](const auto& a, const auto& b) { return a.row < b.row; });
   // Pairs that the encoder failed on, too: the feed has a message for each.
   const bool has_feed = job.operation == Operation::kScore;
   if (has_feed) mark_flagged(job);
@@ -320,16 +322,15 @@ std::optional<std::size_t> Lane::room() const {
 }
 
 void Lane::write_feed(Job& job) const {
-  std::sort(job.problems.begin(), job.problems.end(),
-            [](const auto& a, const auto& b) { return a.row < b.row; });
   const double delay = std::chrono::duration<double>(Clock::now() - job.arrived).count();
   append_feed(job, feed_texts_, delay);
 }
 
-void Lane::mark_flagged(Job& job) const {
+void Lane::mark_flagged(Job& job) {
   job.flagged.resize(job.pairs.size());
   for (std::size_t i = 0; i < job.pairs.size(); ++i) {
     job.flagged[i] = is_flagged(job.p_value[i], flag_p_value_);
+    if (job.flagged[i]) ++flagged_;
   }
 }
 

@@ -104,8 +104,6 @@ void write_scores(Job& job, std::optional<std::size_t> room) {
     out = error_reply(job.id, job.error->code(), job.error->what());
     return;
   }
-  std::stable_sort(job.problems.begin(), job.problems.end(),
-                   [](const auto& a, const auto& b) { return a.row < b.row; });
   out.clear();
   begin_reply(job.id, out);
   if (job.scores) {

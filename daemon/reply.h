@@ -16,8 +16,8 @@ namespace phsic {
 // The beginning of a good one: {"ok":true,"id":42
 void begin_reply(std::string_view id, std::string& out);
 
-// To score, learn, score-and-learn and rank; `room` is what the learner has left until the next
-// model, for those who taught.
+// To score, learn, score-and-learn and rank, whose problems are in the order of their rows; `room`
+// is what the learner has left until the next model, for those who taught.
 void write_scores(Job& job, std::optional<std::size_t> room);
 void write_explanation(const PairExplanation& explanation, Job& job);
 

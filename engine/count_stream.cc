@@ -38,7 +38,9 @@ void CountStream::take(const DenseRows<float>& /*x*/, const DenseRows<float>& /*
   throw Error("found vectors, expected texts: estimator pmi counts texts");
 }
 
-void CountStream::score(Batch& batch) const {
+// Scores each pair and calls then(i, x, y), while the counts stand still but for that.
+template <class Then>
+void CountStream::score_each(Batch& batch, const Then& then) const {
   const auto x = std::get<TextRows>(batch.x.view());
   const auto y = std::get<TextRows>(batch.y.view());
   batch.release = release_;
@@ -46,21 +48,18 @@ void CountStream::score(Batch& batch) const {
   const std::lock_guard lock(counting_);
   for (std::size_t i = 0; i < batch.size(); ++i) {
     batch.scores[i] = counts_.score(x.text(i), y.text(i));
+    then(i, x.text(i), y.text(i));
   }
 }
 
+void CountStream::score(Batch& batch) const {
+  score_each(batch, [](std::size_t, std::string_view, std::string_view) {});
+}
+
 void CountStream::score_and_learn(Batch& batch, const double* times) {
-  const auto x = std::get<TextRows>(batch.x.view());
-  const auto y = std::get<TextRows>(batch.y.view());
-  batch.release = release_;
-  batch.scores.resize(batch.size());
-  const std::lock_guard lock(counting_);
-  for (std::size_t i = 0; i < batch.size(); ++i) {
-    batch.scores[i] = counts_.score(x.text(i), y.text(i));
-    if (batch.usable[i]) {
-      learn_one(x.text(i), y.text(i), times == nullptr ? nullptr : times + i);
-    }
-  }
+  score_each(batch, [&](std::size_t i, std::string_view x, std::string_view y) {
+    if (batch.usable[i]) learn_one(x, y, times == nullptr ? nullptr : times + i);
+  });
 }
 
 std::size_t CountStream::learn(const Lesson& lesson, std::size_t first, bool /*stops*/) {

@@ -42,6 +42,8 @@ class CountStream : public Stream {
   [[nodiscard]] std::uint64_t pairs() const override;
 
  private:
+  template <class Then>
+  void score_each(Batch& batch, const Then& then) const;
   void learn_one(std::string_view x, std::string_view y, const double* time);
 
   Encoder texts_;  // as they are

@@ -25,7 +25,8 @@ class SampledTexts {
   [[nodiscard]] std::optional<std::pair<std::string_view, std::string_view>> find(
       std::uint64_t number) const;
 
-  // Is it time to forget some? True once a time for each as many pairs as were kept the last time.
+  // Is it time to forget some? Only when there are twice as many as were kept the last time, so
+  // that forgetting costs little for each pair.
   [[nodiscard]] bool is_crowded() const { return entries_.size() > 2 * kept_ + kSlack; }
   // Forgets all others. REQUIRES: ascending numbers.
   void keep_only(const std::vector<std::uint64_t>& numbers);
