@@ -57,6 +57,8 @@ class Model {
   std::size_t score_one_to_many(const Items<T>& x, const Items<T>& y, double* scores, Fault* faults,
                                 ScoreScratch<T>& scratch) const;
 
+  [[nodiscard]] const ItemShape& shape_x() const { return x_; }
+  [[nodiscard]] const ItemShape& shape_y() const { return y_; }
   // Null when nothing was learned yet.
   [[nodiscard]] const Estimator<T>* estimator() const {
     return estimator_ ? &*estimator_ : nullptr;

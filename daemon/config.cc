@@ -62,6 +62,7 @@ class ConfigReader {
   std::string set_option(const ConfigOption<Target>& option, const YamlEntry& entry,
                          const std::string& path, Target& target);
   void check_endpoints();
+  void check_promises();
   void check_subscriptions();
 
   Problems& problems_;
@@ -408,9 +409,20 @@ void ConfigReader::check_subscriptions() {
   }
 }
 
+// Nothing can be promised that cannot be kept.
+void ConfigReader::check_promises() {
+  if (!config_.state.empty()) return;
+  for (const auto& stream : config_.streams) {
+    if (!stream.promise.value_or(false)) continue;
+    problems_.add(1, fmt::format("streams.{}.promise", stream.name),
+                  "found durable, expected it only with a state");
+  }
+}
+
 Config ConfigReader::read(const YamlNode& root) {
   read_daemon(root);
   check_endpoints();
+  check_promises();
   check_subscriptions();
   return std::move(config_);
 }

@@ -6,6 +6,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -30,8 +31,13 @@ struct StreamSettings {
   std::uint64_t queue_bytes = 64U << 20U;
   std::uint64_t learn_queue_pairs = 65536;  // accepted and not learned yet, at most
   std::vector<std::string> ingest;          // endpoints of its own
+  std::optional<bool> promise;              // durable or not; none: where there is a state
+  std::uint32_t id_window = 65536;          // ids of pairs remembered; 0: none
 
   bool operator==(const StreamSettings&) const = default;
+
+  // What a request is promised that does not say.
+  [[nodiscard]] bool promises_durable(bool has_state) const { return promise.value_or(has_state); }
 };
 
 struct Subscription {
@@ -55,6 +61,12 @@ struct Config {
   std::uint32_t request_pairs = 65536;      // of one request, at most
   std::uint32_t feed_queue = 10000;         // messages kept for a subscriber that is slow
   double drain_seconds = 10;
+  std::string state;              // the file; empty: nothing is kept
+  bool keeps_journal = false;     // whole
+  double commit_delay = 0;        // seconds that a commit waits for more
+  double snapshot_seconds = 300;  // 0: not by time
+  std::uint64_t snapshot_bytes = 64U << 20U;
+  std::uint32_t snapshots = 3;          // kept of each stream
   std::vector<StreamSettings> streams;  // never empty
 
   bool operator==(const Config&) const = default;

@@ -15,6 +15,8 @@ namespace {
 constexpr std::uint64_t kMaxQueue = 1U << 24U;
 constexpr std::uint64_t kMaxQueueBytes = std::uint64_t{1} << 40U;
 constexpr double kMaxDrain = 3600;
+constexpr double kMaxCommitDelay = 10;
+constexpr std::uint32_t kMaxIdWindow = 1U << 24U;
 constexpr double kLeastRefresh = 0.01;
 constexpr double kMaxRefresh = 365.0 * 86400;
 
@@ -66,6 +68,34 @@ void set_refresh_after(StreamSettings& stream, std::string_view text) {
     refuse_value(text, kExpected);
   }
   stream.refresh_seconds = seconds;
+}
+
+void set_state(Config& config, std::string_view text) {
+  if (text.find('\0') != std::string_view::npos) refuse_value(text, "a file, or nothing");
+  config.state = text;
+}
+
+void set_commit_delay(Config& config, std::string_view text) {
+  constexpr std::string_view kExpected = "a time from 0s to 10s, such as 0.005s";
+  const auto seconds = seconds_value(text, kExpected);
+  if (seconds < 0 || seconds > kMaxCommitDelay) refuse_value(text, kExpected);
+  config.commit_delay = seconds;
+}
+
+void set_snapshot_after(Config& config, std::string_view text) {
+  constexpr std::string_view kExpected = "a time from 1s to 365d, such as 5m, or never";
+  const auto seconds = text == "never" ? 0 : seconds_value(text, kExpected);
+  if (text != "never" && (seconds < 1 || seconds > kMaxRefresh)) refuse_value(text, kExpected);
+  config.snapshot_seconds = seconds;
+}
+
+void set_promise(StreamSettings& stream, std::string_view text) {
+  const auto promise = one_of(text, {"auto", "durable", "accepted"});
+  stream.promise = promise == "auto" ? std::optional<bool>() : promise == "durable";
+}
+
+void set_id_window(StreamSettings& stream, std::string_view text) {
+  stream.id_window = whole_value<std::uint32_t>(text, 0, kMaxIdWindow);
 }
 
 void set_flag_p_value(StreamSettings& stream, std::string_view text) {
@@ -124,6 +154,30 @@ constexpr DaemonOption kDaemonOptions[] = {
     {"drain", DaemonForm::kText, false, "TIME", "10s",
      "how long to finish what was accepted before the daemon ends", set_drain, nullptr,
      same<&Config::drain_seconds>},
+    {"state", DaemonForm::kText, false, "FILE", "",
+     "where what is learned is kept, see [state.md](state.md); nothing: it is not", set_state,
+     nullptr, same<&Config::state>},
+    {"journal", DaemonForm::kText, false, "trim|keep", "trim",
+     "whether pairs that are in all snapshots are removed from the journal, or kept to learn them "
+     "again with another configuration",
+     [](Config& config, std::string_view text) {
+       config.keeps_journal = one_of(text, {"trim", "keep"}) == "keep";
+     },
+     nullptr, same<&Config::keeps_journal>},
+    {"commit-delay", DaemonForm::kText, false, "TIME", "0s",
+     "how long a commit waits for more to write at once; durable answers wait with it",
+     set_commit_delay, nullptr, same<&Config::commit_delay>},
+    {"snapshot-after", DaemonForm::kText, false, "TIME|never", "5m",
+     "a new snapshot after so long, if anything was learned", set_snapshot_after, nullptr,
+     same<&Config::snapshot_seconds>},
+    {"snapshot-bytes", DaemonForm::kText, false, "SIZE", "64MiB",
+     "... and when the journal of a stream has grown by so much",
+     [](Config& config, std::string_view text) {
+       config.snapshot_bytes = bytes_value(text, 1U << 10U, kMaxQueueBytes);
+     },
+     nullptr, same<&Config::snapshot_bytes>},
+    {"snapshots", DaemonForm::kText, false, "N", "3", "kept of each stream, 1 to 100",
+     set_whole<&Config::snapshots, 100>, nullptr, same<&Config::snapshots>},
     {"defaults", DaemonForm::kMapping, false, "mapping", "{}",
      "options of all streams; a stream's own count more", nullptr, nullptr, nullptr},
     {"streams", DaemonForm::kMapping, false, "mapping", "",
@@ -160,6 +214,13 @@ constexpr ServingOption kServingOptions[] = {
     {"ingest", ServingForm::kEndpoints, false, "ENDPOINT, ...", "[]",
      "where pairs are taken for this stream alone, so that it does not hold up others",
      add_endpoint<&StreamSettings::ingest>, &StreamSettings::ingest, same<&StreamSettings::ingest>},
+    {"promise", ServingForm::kText, true, "NAME", "auto",
+     "when a request to learn is answered that does not say: durable (on the disk), accepted (in "
+     "memory), or auto: durable where there is a state",
+     set_promise, nullptr, same<&StreamSettings::promise>},
+    {"id-window", ServingForm::kText, false, "N", "65536",
+     "ids of pairs that are remembered, so that a pair that comes again is learned once; 0: none",
+     set_id_window, nullptr, same<&StreamSettings::id_window>},
 };
 
 }  // namespace

@@ -91,6 +91,15 @@ double time_of(element value, std::string_view what) {
   return time;
 }
 
+// Durable or not.
+bool promise_of(element value) {
+  const auto name = text_of(value, "promise");
+  if (name != "durable" && name != "accepted") {
+    refuse(fmt::format("promise is {}, expected \"durable\" or \"accepted\"", quoted_json(name)));
+  }
+  return name == "durable";
+}
+
 struct OperationName {
   std::string_view name;
   Operation operation;
@@ -98,16 +107,17 @@ struct OperationName {
   std::initializer_list<std::string_view> members;
 };
 
-const std::array<OperationName, 9>& operations() {
-  static const std::array<OperationName, 9> kAll = {{
-      {"score", Operation::kScore, {"pairs", "x", "y", "learn", "wait"}},
-      {"learn", Operation::kLearn, {"pairs", "x", "y", "wait"}},
-      {"score-and-learn", Operation::kScore, {"pairs", "x", "y", "wait"}},
+const std::array<OperationName, 10>& operations() {
+  static const std::array<OperationName, 10> kAll = {{
+      {"score", Operation::kScore, {"pairs", "x", "y", "learn", "wait", "promise"}},
+      {"learn", Operation::kLearn, {"pairs", "x", "y", "wait", "promise"}},
+      {"score-and-learn", Operation::kScore, {"pairs", "x", "y", "wait", "promise"}},
       {"rank", Operation::kRank, {"x", "y", "candidates"}},
       {"explain", Operation::kExplain, {"pairs", "top"}},
       {"stats", Operation::kStats, {"calibration"}},
       {"streams", Operation::kStreams, {}},
       {"refresh", Operation::kRefresh, {"all"}},
+      {"snapshot", Operation::kSnapshot, {}},
       {"ping", Operation::kPing, {}},
   }};
   return kAll;
@@ -333,6 +343,10 @@ void Decoder::request(std::span<const std::string_view> frames, Job& job) {
   if (const auto learn = member(head, "learn")) job.learns = flag_of(*learn, "learn");
   if (const auto wait = member(head, "wait")) job.waits = flag_of(*wait, "wait");
   if (job.waits && !job.learns) refuse("wait is true, expected it only where pairs are learned");
+  if (const auto promise = member(head, "promise")) job.promise = promise_of(*promise);
+  if (job.promise && !job.learns) {
+    refuse("found a promise, expected it only where pairs are learned");
+  }
   if (const auto all = member(head, "all")) job.all = flag_of(*all, "all");
   if (const auto with = member(head, "calibration"))
     job.calibration = flag_of(*with, "calibration");

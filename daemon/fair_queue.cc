@@ -88,7 +88,8 @@ std::size_t FairQueue::take_from(Client& client, std::size_t most, Taken& taken)
   const auto count = std::min(job->pairs.size() - client.next_row, most);
   const auto rows = std::max<std::size_t>(1, count);
   taken.slices.push_back({job, client.next_row, count});
-  taken.learns = taken.learns || job->learns || job->operation == Operation::kRefresh;
+  taken.learns = taken.learns || job->learns || job->operation == Operation::kRefresh ||
+                 job->operation == Operation::kSnapshot;
   client.next_row += count;
   client.pairs -= rows;
   depth_.pairs -= rows;

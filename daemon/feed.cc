@@ -12,11 +12,34 @@ namespace {
 // More prefixes than this are not looked at one by one: everything counts as subscribed.
 constexpr std::size_t kMostSubscriptions = 1000;
 
+// Numbers are reserved when half of these are left: long before they are needed, whatever the disk
+// does meanwhile.
+constexpr std::uint64_t kReserved = 1U << 20U;
+
 }  // namespace
 
 Feed::Feed(Socket& socket, std::function<void()> audience_changed)
     : socket_(socket), audience_changed_(std::move(audience_changed)) {
   socket_.read([this](const Frames& frames) { take_subscription(frames); });
+}
+
+void Feed::go_on(std::map<std::string, std::uint64_t> sequences, Reserve reserve) {
+  sequences_ = std::move(sequences);
+  reserved_ = sequences_;
+  reserve_ = std::move(reserve);
+}
+
+void Feed::settle() {
+  if (!reserve_) return;
+  for (const auto& [topic, last] : sequences_) reserve_(topic, last);
+}
+
+void Feed::reserve(const std::string& topic, std::uint64_t last) {
+  if (!reserve_) return;
+  auto& reserved = reserved_[topic];
+  if (last + kReserved / 2 < reserved) return;
+  reserved = last + kReserved;
+  reserve_(topic, reserved);
 }
 
 void Feed::take_subscription(const Frames& frames) {
@@ -67,11 +90,14 @@ void Feed::publish_scores(const std::string& stream, const Job& job) {
     if (scores) publish(score_topic, score_number, rest);
     if (flags && flagged) publish(flag_topic, flag_number, rest);
   }
+  reserve(score_topic, score_number);
+  reserve(flag_topic, flag_number);
 }
 
 void Feed::publish_event(const std::string& stream, std::string_view event) {
   const auto topic = fmt::format("{}/event", stream);
   const auto number = ++sequences_[topic];
+  reserve(topic, number);
   if (has_audience(topic)) publish(topic, number, event);
 }
 

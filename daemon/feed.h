@@ -1,6 +1,7 @@
 // The feed: what was scored and what happened, to whoever subscribed.
 //
 // Each topic counts its messages from 1, sent or not, so that a subscriber sees what it missed.
+// With a state the numbers go on after a restart, and none is given twice: they are reserved ahead.
 // Messages that nobody subscribed to are counted and not made. Belongs to the loop's thread.
 #pragma once
 
@@ -18,8 +19,16 @@ namespace phsic {
 
 class Feed {
  public:
+  // Keeps the last number of a topic that may have been given.
+  using Reserve = std::function<void(const std::string& topic, std::uint64_t last)>;
+
   // `audience_changed` is called when somebody subscribed or left.
   Feed(Socket& socket, std::function<void()> audience_changed);
+
+  // Goes on after these numbers, and has further ones reserved.
+  void go_on(std::map<std::string, std::uint64_t> sequences, Reserve reserve);
+  // Has exactly those reserved that were given: nothing will be published any more.
+  void settle();
 
   [[nodiscard]] bool has_audience(const std::string& topic) const;
   // The scores of a job, and its flags; `pairs` of it were scored.
@@ -32,11 +41,14 @@ class Feed {
  private:
   void take_subscription(const Frames& frames);
   void publish(const std::string& topic, std::uint64_t sequence, std::string_view rest);
+  void reserve(const std::string& topic, std::uint64_t last);
 
   Socket& socket_;
   std::function<void()> audience_changed_;
   std::set<std::string, std::less<>> subscriptions_;  // prefixes
   std::map<std::string, std::uint64_t> sequences_;    // the last number of each topic
+  std::map<std::string, std::uint64_t> reserved_;
+  Reserve reserve_;  // empty: there is no state
   std::uint64_t published_ = 0;
   std::string text_;
 };

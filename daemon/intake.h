@@ -13,11 +13,13 @@
 #include <mutex>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "core/items.h"
 #include "daemon/job.h"
 #include "engine/batch.h"
+#include "state/seen_ids.h"
 
 namespace phsic {
 
@@ -35,14 +37,20 @@ class Intake {
     std::vector<double> times;
     std::string bytes;  // texts, x and y of each pair; empty for vectors
     std::vector<std::size_t> ends;
+    std::vector<bool> are_vectors;
+    std::vector<IdHash> ids;  // kNoId where there is none
     std::vector<Marker> markers;
     std::size_t accepted = 0;  // pairs that came in, usable or not
 
     [[nodiscard]] std::size_t size() const { return times.size(); }
+    // x and y of pair i; empty for vectors.
+    [[nodiscard]] std::pair<std::string_view, std::string_view> texts(std::size_t i) const;
     void clear();
   };
 
-  Intake(ItemShape x, ItemShape y);
+  // `whole_texts`: texts are wanted as they are, not just as much of them as is remembered. `seen`
+  // are the ids of pairs that came in before.
+  Intake(ItemShape x, ItemShape y, bool whole_texts, SeenIds seen);
 
   // A worker's turn to append. Construction waits for those with earlier tickets; destruction lets
   // the next one in.
@@ -57,7 +65,9 @@ class Intake {
 
     // Adds row i of the batch, which is usable. Texts may be null.
     void add(const Batch& batch, std::size_t i, double time, const std::string_view* x,
-             const std::string_view* y);
+             const std::string_view* y, const IdHash& id);
+    // Is it the first pair of that id? From now on it is not.
+    [[nodiscard]] bool is_first(const IdHash& id) { return intake_.note_id(id); }
     void count(std::size_t accepted) { intake_.block_.accepted += accepted; }
     void mark(std::shared_ptr<Job> job);
 
@@ -66,19 +76,29 @@ class Intake {
     std::unique_lock<std::mutex> lock_;
   };
 
+  // As a turn does, without one: where there is only one worker.
+  [[nodiscard]] bool is_first(const IdHash& id);
+
   // Waits for pairs, markers, a wake() or the deadline, and takes what is there. False: closed, and
   // nothing is left.
   [[nodiscard]] bool take(Block& block, std::chrono::steady_clock::time_point deadline);
+  // Takes what is there.
+  void take_now(Block& block);
   void wake();
   void close();
 
  private:
+  [[nodiscard]] bool note_id(const IdHash& id) { return id == kNoId || seen_.add(id); }
+  void make_ready(Block& block) const;
+
   const ItemShape x_;
   const ItemShape y_;
-  std::mutex mutex_;  // guards everything below
+  const std::size_t longest_;  // of a text
+  std::mutex mutex_;           // guards everything below
   std::condition_variable turn_;
   std::condition_variable filled_;
   Block block_;
+  SeenIds seen_;
   std::uint64_t next_ticket_ = 0;
   bool woken_ = false;
   bool closed_ = false;

@@ -30,6 +30,7 @@ enum class Operation : std::uint8_t {
   kStats,
   kStreams,
   kRefresh,
+  kSnapshot,
   kPing,
 };
 
@@ -80,6 +81,8 @@ struct Job {
   bool scores = false;  // wants scores
   bool learns = false;
   bool waits = false;
+  std::optional<bool> promise;  // durable or not; none: as the stream has it
+  bool durable = false;         // answered when on the disk
   bool all = false;
   bool calibration = false;
   std::size_t top = 5;
@@ -101,6 +104,9 @@ struct Job {
   std::optional<RequestError> error;
   std::atomic<std::size_t> rows_left{0};
   std::atomic<std::size_t> learned{0};
+  std::atomic<std::size_t> duplicates{0};  // pairs seen before, not learned again
+  std::uint64_t snapshot_pairs = 0;
+  std::uint64_t snapshot_bytes = 0;
 
   std::string reply;  // JSON
   // The feed: JSON without its opening brace and sequence number, one after the other.

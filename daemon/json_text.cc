@@ -33,6 +33,18 @@ std::string quoted_json(std::string_view text) {
   return out;
 }
 
+std::string json_object(const std::vector<std::pair<std::string, std::string>>& members) {
+  std::string out = "{";
+  for (const auto& [name, value] : members) {
+    if (out.size() > 1) out += ',';
+    append_json_text(out, name);
+    out += ':';
+    append_json_text(out, value);
+  }
+  out += '}';
+  return out;
+}
+
 void append_json_number(std::string& out, double value) {
   if (std::isfinite(value)) {
     fmt::format_to(std::back_inserter(out), "{}", value);

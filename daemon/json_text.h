@@ -3,6 +3,8 @@
 
 #include <string>
 #include <string_view>
+#include <utility>
+#include <vector>
 
 namespace phsic {
 
@@ -10,6 +12,10 @@ namespace phsic {
 // is.
 void append_json_text(std::string& out, std::string_view text);
 [[nodiscard]] std::string quoted_json(std::string_view text);
+
+// {"name":"value",...}
+[[nodiscard]] std::string json_object(
+    const std::vector<std::pair<std::string, std::string>>& members);
 
 // All digits that tell it from others; null unless finite.
 void append_json_number(std::string& out, double value);

@@ -36,13 +36,15 @@ void require_shape(std::string_view side, ItemShape found, ItemShape expected) {
 
 }  // namespace
 
-Lane::Lane(const StreamSettings& settings, std::unique_ptr<Stream> stream, Outlet& outlet)
+Lane::Lane(const StreamSettings& settings, std::unique_ptr<Stream> stream, Recovery recovery,
+           std::unique_ptr<Ledger> ledger, Outlet& outlet)
     : settings_(settings),
       stream_(std::move(stream)),
       outlet_(outlet),
+      ledger_(std::move(ledger)),
       own_bench_(std::make_unique<Workbench>()),
       queue_(limits_of(settings)),
-      intake_(stream_->shape_x(), stream_->shape_y()),
+      intake_(stream_->shape_x(), stream_->shape_y(), ledger_ != nullptr, recovery.serving.ids),
       batch_pairs_(settings.batch_pairs),
       refresh_seconds_(settings.refresh_seconds),
       flag_p_value_(settings.flag_p_value),
@@ -53,6 +55,8 @@ Lane::Lane(const StreamSettings& settings, std::unique_ptr<Stream> stream, Outle
       last_failure_((Clock::now() - kBetweenFailures).time_since_epoch().count()),
       last_refresh_(Clock::now()),
       workers_left_(stream_->learns_one_by_one() ? 1 : settings.workers) {
+  take_over(recovery);
+  if (ledger_ != nullptr) ledger_->set_waker([this] { intake_.wake(); });
   const auto workers = workers_left_.load();
   for (std::size_t i = 0; i < workers; ++i) threads_.emplace_back([this] { work(); });
   threads_.emplace_back([this] { run_learner(); });
@@ -62,6 +66,50 @@ Lane::Lane(const StreamSettings& settings, std::unique_ptr<Stream> stream, Outle
 Lane::~Lane() {
   close();
   for (auto& thread : threads_) thread.join();
+  // The keeper may want to wake the learner until then.
+  ledger_ = nullptr;
+}
+
+// Goes on where it was before the daemon ended.
+void Lane::take_over(Recovery& recovery) {
+  const auto& serving = recovery.serving;
+  for (const auto& [name, counter] : counters()) {
+    if (const auto kept = serving.counters.find(name); kept != serving.counters.end()) {
+      *counter = kept->second;
+    }
+  }
+  learned_ = stream_->pairs();
+  learned_at_refresh_ = learned_;
+  recovered_ = learned_;
+  lost_ = recovery.lost;
+  drift_ = serving.drift;
+  drift_model_ = serving.drift_model;
+  refresh_ = std::move(recovery.pending);
+  if (refresh_ != nullptr) build_in_background();
+}
+
+// Those that go on after a restart.
+std::vector<std::pair<std::string, std::atomic<std::uint64_t>*>> Lane::counters() {
+  return {{"scored", &scored_},     {"ranked", &ranked_},         {"flagged", &flagged_},
+          {"problems", &problems_}, {"refused", &refused_},       {"refreshes", &refreshes_},
+          {"drifts", &drifts_},     {"duplicates", &duplicates_}, {"failed", &failed_},
+          {"overloaded", &shed_}};
+}
+
+// What the client wants, or what the stream promises.
+void Lane::make_promise(Job& job) const {
+  if (!job.learns || job.client.empty()) return;
+  job.durable = job.promise.value_or(settings_.promises_durable(ledger_ != nullptr));
+  if (!job.durable) return;
+  if (ledger_ == nullptr) {
+    throw RequestError("not_durable",
+                       "the daemon keeps no state, expected `state` in its configuration");
+  }
+  if (!ledger_->is_keeping()) {
+    throw RequestError(
+        "not_durable",
+        fmt::format("nothing was learned, for it could not be kept: {}", ledger_->problem()));
+  }
 }
 
 void Lane::require_fits(const Job& job) const {
@@ -75,6 +123,7 @@ void Lane::require_fits(const Job& job) const {
 
 void Lane::make_ready(Job& job) {
   require_fits(job);
+  make_promise(job);
   job.lane = this;
   const auto rows = job.pairs.size();
   job.rows_left = std::max<std::size_t>(1, rows);
@@ -139,10 +188,15 @@ void Lane::append_stats(std::string& out) const {
       std::back_inserter(out),
       "\"pairs\":{},\"refused\":{},\"unlearned\":{},\"scored\":{},\"ranked\":{},\"flagged\":{},"
       "\"problems\":{},\"refreshes\":{},\"drifts\":{},\"drift_p_value\":{:.6g},\"queue\":{},"
-      "\"queue_bytes\":{},\"overloaded\":{},\"failed\":{},",
+      "\"queue_bytes\":{},\"overloaded\":{},\"failed\":{},\"duplicates\":{},",
       learned_.load(), refused_.load(), unlearned_.load(), scored_.load(), ranked_.load(),
       flagged_.load(), problems_.load(), refreshes_.load(), drifts_.load(), drift_p_value_.load(),
-      depth.pairs, depth.bytes, shed_.load(), failed_.load());
+      depth.pairs, depth.bytes, shed_.load(), failed_.load(), duplicates_.load());
+  if (ledger_ != nullptr) {
+    fmt::format_to(std::back_inserter(out),
+                   "\"keeping\":{},\"snapshots\":{},\"recovered\":{},\"lost\":{},",
+                   ledger_->is_keeping(), ledger_->snapshots(), recovered_, lost_);
+  }
   append_release(*release, out);
 }
 

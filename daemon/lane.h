@@ -3,12 +3,13 @@
 //   I/O thread -> queue -> workers: encode, score -> answer, feed
 //                             |
 //                             v
-//                          intake -> learner: learn, freeze, adopt
+//                          intake -> learner: learn, freeze, adopt -> ledger -> keeper
 //                                       |            ^
 //                                       v            |
-//                                    background: build models, explain
+//                                    background: build models, explain, write snapshots
 //
-// Lanes share nothing, so that a slow or broken encoder in one does not delay another. offer(),
+// Lanes share nothing but the keeper, so that a slow or broken encoder in one does not delay
+// another. offer(),
 // update(), close() and the counters are for the I/O thread; everything goes back to it through the
 // Outlet.
 #pragma once
@@ -31,7 +32,9 @@
 #include "daemon/fair_queue.h"
 #include "daemon/intake.h"
 #include "daemon/job.h"
+#include "daemon/ledger.h"
 #include "engine/stream.h"
+#include "state/recovery.h"
 
 namespace phsic {
 
@@ -60,8 +63,10 @@ struct Workbench;
 
 class Lane {
  public:
-  // Starts the threads.
-  Lane(const StreamSettings& settings, std::unique_ptr<Stream> stream, Outlet& outlet);
+  // Starts the threads. The stream goes on where `recovery` ended. Without a ledger nothing is
+  // kept.
+  Lane(const StreamSettings& settings, std::unique_ptr<Stream> stream, Recovery recovery,
+       std::unique_ptr<Ledger> ledger, Outlet& outlet);
   // REQUIRES: closed, or nothing to do.
   ~Lane();
   Lane(const Lane&) = delete;
@@ -100,6 +105,9 @@ class Lane {
 
   void require_fits(const Job& job) const;
   void make_ready(Job& job);
+  void make_promise(Job& job) const;
+  void take_over(Recovery& recovery);
+  [[nodiscard]] std::vector<std::pair<std::string, std::atomic<std::uint64_t>*>> counters();
 
   // Workers.
   void work();
@@ -122,18 +130,33 @@ class Lane {
   void mark_flagged(Job& job);
   void announce_failure(const std::string& message);
   [[nodiscard]] static double time_of(const Job& job, std::size_t i);
+  [[nodiscard]] static IdHash id_of(const Job& job, std::size_t i);
 
   // The learner.
   void run_learner();
   void learn_block(const Intake::Block& block);
   void learn_rows(const Intake::Block& block, std::size_t first, std::size_t last);
+  std::size_t learn_piece(const Intake::Block& block, std::size_t first, std::size_t count);
+  void note_rows(const Intake::Block& block, std::size_t first, std::size_t last);
   void pass_marker(const std::shared_ptr<Job>& job);
   void start_refresh(Stream::Extent extent);
+  void build_in_background();
   void finish_refresh();
   void await_refresh();
   void refresh_by_time();
-  void answer(const std::shared_ptr<Job>& job, const std::string& error);
+  void settle(const std::shared_ptr<Job>& job, const std::string& error);
+  void ask_keeper();
+  void answer(const std::shared_ptr<Job>& job, const RequestError* error);
   [[nodiscard]] Clock::time_point next_look() const;
+  [[nodiscard]] Clock::time_point next_refresh() const;
+
+  // The learner, lane_snapshot.cc.
+  void snapshot_if_due();
+  void take_snapshot(bool at_once);
+  [[nodiscard]] std::unique_ptr<const StreamState> begin_snapshot(Ledger::Draft& draft);
+  void write_snapshot(const Ledger::Draft& draft, const StreamState& state,
+                      const std::vector<std::shared_ptr<Job>>& jobs);
+  void end_keeping();
 
   // The background.
   void run_background();
@@ -143,6 +166,7 @@ class Lane {
   StreamSettings settings_;  // the I/O thread's
   std::unique_ptr<Stream> stream_;
   Outlet& outlet_;
+  std::unique_ptr<Ledger> ledger_;        // the learner's; null: nothing is kept
   std::unique_ptr<Workbench> own_bench_;  // the I/O thread's
   FairQueue queue_;
   Intake intake_;
@@ -170,6 +194,9 @@ class Lane {
   std::atomic<std::uint64_t> failed_{0};
   std::atomic<std::uint64_t> refreshes_{0};
   std::atomic<std::uint64_t> drifts_{0};
+  std::atomic<std::uint64_t> duplicates_{0};
+  std::uint64_t recovered_ = 0;  // pairs
+  std::uint64_t lost_ = 0;
   std::atomic<double> drift_p_value_{1};
   std::atomic<bool> wants_way_{false};
   std::atomic<std::size_t> explaining_{0};
@@ -183,6 +210,13 @@ class Lane {
   // The learner's.
   std::unique_ptr<Refresh> refresh_;  // on its way; the background works on it until built_
   std::vector<std::shared_ptr<Job>> after_refresh_;
+  std::vector<std::shared_ptr<Job>> to_keep_;      // wait for what was handed to the keeper
+  std::vector<std::shared_ptr<Job>> to_snapshot_;  // wait for a snapshot
+  Intake::Block block_;
+  std::atomic<bool> snapshotting_{false};  // one is being written
+  // Where pairs are learned as they are scored: held by the worker until the learner can have them,
+  // and by the learner for a snapshot that has all it was told of.
+  std::mutex one_by_one_;
   Clock::time_point last_refresh_;
   std::uint64_t learned_at_refresh_ = 0;
   std::vector<std::string_view> lesson_x_;  // scratch

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <utility>
 
 #include "daemon/lane.h"
 #include "daemon/reply.h"
@@ -13,17 +14,26 @@ namespace {
 // Pairs learned before the learner looks whether a model is there.
 constexpr std::size_t kPiece = 256;
 
+// REQUIRES: dense items.
+std::span<const float> row_of(const Items<float>& items, std::size_t i) {
+  const auto& rows = std::get<DenseRows<float>>(items);
+  return {rows.row(i), rows.dim};
+}
+
 }  // namespace
 
 void Lane::run_learner() {
-  Intake::Block block;
-  while (intake_.take(block, next_look())) {
-    stream_->refresh_every(refresh_pairs_);
-    learn_block(block);
+  while (intake_.take(block_, next_look())) {
+    if (const auto pairs = refresh_pairs_.load(); stream_->refresh_every(pairs) && ledger_) {
+      ledger_->refresh_every(pairs);
+    }
+    learn_block(block_);
     if (built_) finish_refresh();
     refresh_by_time();
+    snapshot_if_due();
   }
   if (refresh_ != nullptr) await_refresh();
+  end_keeping();
   {
     const std::lock_guard lock(background_mutex_);
     background_closed_ = true;
@@ -32,6 +42,13 @@ void Lane::run_learner() {
 }
 
 Lane::Clock::time_point Lane::next_look() const {
+  const auto refresh = next_refresh();
+  // Who builds a model or writes a snapshot wakes the learner afterwards.
+  if (ledger_ == nullptr || refresh_ != nullptr || snapshotting_) return refresh;
+  return std::min(refresh, ledger_->due_at());
+}
+
+Lane::Clock::time_point Lane::next_refresh() const {
   const double seconds = refresh_seconds_;
   if (seconds <= 0 || refresh_ != nullptr || learned_ == learned_at_refresh_) {
     return Clock::now() + std::chrono::hours(1);
@@ -41,7 +58,7 @@ Lane::Clock::time_point Lane::next_look() const {
 }
 
 void Lane::refresh_by_time() {
-  if (refresh_ == nullptr && Clock::now() >= next_look()) {
+  if (refresh_ == nullptr && Clock::now() >= next_refresh()) {
     start_refresh(Stream::Extent::kWithoutHeldBack);
   }
 }
@@ -57,33 +74,17 @@ void Lane::learn_block(const Intake::Block& block) {
     pass_marker(marker.job);
   }
   learn_rows(block, row, block.size());
+  ask_keeper();
 }
 
 void Lane::learn_rows(const Intake::Block& block, std::size_t first, std::size_t last) {
-  const std::string_view bytes = block.bytes;
+  if (stream_->learns_one_by_one()) {
+    note_rows(block, first, last);
+    return;
+  }
   while (first < last) {
-    const auto count = std::min(kPiece, last - first);
-    lesson_x_.clear();
-    lesson_y_.clear();
-    for (std::size_t i = first; i < first + count; ++i) {
-      const auto begin = i == 0 ? 0 : block.ends[2 * i - 1];
-      lesson_x_.push_back(bytes.substr(begin, block.ends[2 * i] - begin));
-      lesson_y_.push_back(
-          bytes.substr(block.ends[2 * i], block.ends[2 * i + 1] - block.ends[2 * i]));
-    }
-    Lesson lesson;
-    lesson.x = slice(block.x.view(), first, count);
-    lesson.y = slice(block.y.view(), first, count);
-    lesson.times = block.times.data() + first;
-    lesson.x_texts = lesson_x_.data();
-    lesson.y_texts = lesson_y_.data();
-    // A refresh that is due waits for the one on its way.
-    const auto before = stream_->pairs();
-    const auto done = stream_->learn(lesson, 0, refresh_ == nullptr);
-    const auto learned = stream_->pairs() - before;
-    learned_ += learned;
-    refused_ += done - learned;
-    unlearned_ -= done;
+    const auto done = learn_piece(block, first, std::min(kPiece, last - first));
+    note_rows(block, first, first + done);
     first += done;
     room_ = stream_->room();
     if (wants_way_.exchange(false)) outlet_.make_way(*this);
@@ -94,16 +95,60 @@ void Lane::learn_rows(const Intake::Block& block, std::size_t first, std::size_t
   }
 }
 
+// Learns up to `count` rows, and returns how many.
+std::size_t Lane::learn_piece(const Intake::Block& block, std::size_t first, std::size_t count) {
+  lesson_x_.clear();
+  lesson_y_.clear();
+  for (std::size_t i = first; i < first + count; ++i) {
+    const auto [x, y] = block.texts(i);
+    lesson_x_.push_back(x);
+    lesson_y_.push_back(y);
+  }
+  Lesson lesson;
+  lesson.x = slice(block.x.view(), first, count);
+  lesson.y = slice(block.y.view(), first, count);
+  lesson.times = block.times.data() + first;
+  lesson.x_texts = lesson_x_.data();
+  lesson.y_texts = lesson_y_.data();
+  // A refresh that is due waits for the one on its way.
+  const auto before = stream_->pairs();
+  const auto done = stream_->learn(lesson, 0, refresh_ == nullptr);
+  const auto learned = stream_->pairs() - before;
+  learned_ += learned;
+  refused_ += done - learned;
+  unlearned_ -= done;
+  return done;
+}
+
+// Into the journal.
+void Lane::note_rows(const Intake::Block& block, std::size_t first, std::size_t last) {
+  if (ledger_ == nullptr) return;
+  for (std::size_t i = first; i < last; ++i) {
+    if (block.are_vectors[i]) {
+      ledger_->add(row_of(block.x.view(), i), row_of(block.y.view(), i), block.times[i],
+                   block.ids[i]);
+    } else {
+      const auto [x, y] = block.texts(i);
+      ledger_->add(x, y, block.times[i], block.ids[i]);
+    }
+  }
+}
+
 // Everything before it has been learned.
 void Lane::pass_marker(const std::shared_ptr<Job>& job) {
+  if (job->operation == Operation::kSnapshot) {
+    to_snapshot_.push_back(job);
+    return;
+  }
   if (job->operation == Operation::kRefresh) {
     if (refresh_ != nullptr) await_refresh();
     start_refresh(job->all ? Stream::Extent::kAll : Stream::Extent::kWithoutHeldBack);
   }
-  if (refresh_ != nullptr) {
+  const bool waits = job->waits || job->operation == Operation::kRefresh;
+  if (refresh_ != nullptr && waits) {
     after_refresh_.push_back(job);
   } else {
-    answer(job, {});
+    settle(job, {});
   }
 }
 
@@ -113,6 +158,11 @@ void Lane::start_refresh(Stream::Extent extent) {
   learned_at_refresh_ = learned_;
   room_ = stream_->room();
   if (refresh_ == nullptr) return;
+  if (ledger_ != nullptr) ledger_->freeze(extent);
+  build_in_background();
+}
+
+void Lane::build_in_background() {
   in_background([this] {
     refresh_error_.clear();
     try {
@@ -135,7 +185,11 @@ void Lane::finish_refresh() {
   built_ = false;
   auto error = refresh_error_;
   try {
-    if (error.empty()) stream_->adopt(*refresh_);
+    if (error.empty()) {
+      auto adoption = ledger_ == nullptr ? std::string() : refresh_->adoption();
+      stream_->adopt(*refresh_);
+      if (ledger_ != nullptr) ledger_->adopt(std::move(adoption));
+    }
   } catch (const std::exception& problem) {
     error = problem.what();
   }
@@ -148,17 +202,44 @@ void Lane::finish_refresh() {
     outlet_.announce(*this, std::move(event));
   } else {
     ++failed_;
+    if (ledger_ != nullptr) ledger_->abandon();
     announce_failure(fmt::format("no model was built: {}", error));
   }
-  for (const auto& job : after_refresh_) answer(job, error);
+  for (const auto& job : after_refresh_) settle(job, error);
   after_refresh_.clear();
+  ask_keeper();
 }
 
-// Completes a job that has waited for the learner.
-void Lane::answer(const std::shared_ptr<Job>& job, const std::string& error) {
+// The learner is done with a job. What was promised to be durable has to be on the disk first.
+void Lane::settle(const std::shared_ptr<Job>& job, const std::string& error) {
+  if (!error.empty()) {
+    const RequestError failure("failed", error);
+    answer(job, &failure);
+  } else if (job->durable) {
+    to_keep_.push_back(job);
+  } else {
+    answer(job, nullptr);
+  }
+}
+
+// Answers those who wait for the disk, when it has what was handed over so far.
+void Lane::ask_keeper() {
+  if (ledger_ == nullptr) return;
+  ledger_->flush();
+  if (to_keep_.empty()) return;
+  ledger_->when_kept([this, jobs = std::exchange(to_keep_, {})](const std::string& problem) {
+    const RequestError failure(
+        "not_durable",
+        fmt::format("the pairs were learned, but may be lost when the daemon ends: {}", problem));
+    for (const auto& job : jobs) answer(job, problem.empty() ? nullptr : &failure);
+  });
+}
+
+// Completes a job that has waited. Any thread.
+void Lane::answer(const std::shared_ptr<Job>& job, const RequestError* error) {
   {
     const std::lock_guard lock(job->mutex);
-    if (!error.empty() && !job->error) job->error.emplace("failed", error);
+    if (error != nullptr && !job->error) job->error = *error;
   }
   if (job->rows_left.fetch_sub(1) == 1) finish(job);
 }

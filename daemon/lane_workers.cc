@@ -50,17 +50,21 @@ void Lane::process(FairQueue::Taken& taken, Workbench& bench) {
   auto& texts = bench.add_group();
   auto& vectors = bench.add_group();
   for (const auto& slice : taken.slices) {
-    if (slice.job->operation == Operation::kRank) {
+    const auto operation = slice.job->operation;
+    if (operation == Operation::kRank) {
       rank(slice, bench.ranked);
     } else if (slice.job->pairs.are_vectors) {
       vectors.slices.push_back(slice);
-    } else if (slice.job->operation != Operation::kRefresh) {
+    } else if (operation != Operation::kRefresh && operation != Operation::kSnapshot) {
       texts.slices.push_back(slice);
     }
   }
+  std::unique_lock<std::mutex> learning;
+  if (ledger_ != nullptr && stream_->learns_one_by_one()) learning = std::unique_lock(one_by_one_);
   score_group(texts, bench);
   score_group(vectors, bench);
   if (taken.learns) teach(taken, bench);
+  if (learning) learning.unlock();
   // Slices go with the last that was done with them.
   for (const auto& slice : taken.slices) finish_rows(slice);
   taken.slices.clear();
@@ -149,9 +153,14 @@ void Lane::score_one_by_one(const std::vector<Slice>& slices, Batch& batch, Work
   for (const auto& [job, first, count] : slices) {
     for (std::size_t i = first; i < first + count; ++i, ++row) {
       bench.times.push_back(time_of(*job, i));
-      if (!job->learns) batch.usable[row] = false;
-      learned += batch.usable[row] ? 1 : 0;
       refused_ += job->learns && !batch.usable[row] ? 1 : 0;
+      if (!job->learns) batch.usable[row] = false;
+      if (batch.usable[row] && !intake_.is_first(id_of(*job, i))) {
+        batch.usable[row] = false;
+        ++job->duplicates;
+        ++duplicates_;
+      }
+      learned += batch.usable[row] ? 1 : 0;
       if (batch.usable[row]) ++job->learned;
     }
     if (job->learns) unlearned_ -= count;
@@ -163,6 +172,11 @@ void Lane::score_one_by_one(const std::vector<Slice>& slices, Batch& batch, Work
 double Lane::time_of(const Job& job, std::size_t i) {
   const bool has_time = !job.pairs.times.empty() && !std::isnan(job.pairs.times[i]);
   return has_time ? job.pairs.times[i] : job.arrival_time;
+}
+
+IdHash Lane::id_of(const Job& job, std::size_t i) {
+  const bool has_id = !job.pairs.ids.empty() && !job.pairs.ids[i].empty();
+  return has_id ? hash_id(job.pairs.ids[i]) : kNoId;
 }
 
 void Lane::take_scores(const Slice& slice, std::size_t offset, const Batch& batch) {
@@ -251,6 +265,8 @@ void Lane::fail(const std::vector<Slice>& slices, const std::string& message) {
 // Hands what is usable to the learner, in the order in which it was taken. Even when there is
 // nothing: the next one waits for this turn.
 void Lane::teach(FairQueue::Taken& taken, Workbench& bench) {
+  // What was learned as it was scored is only noted down.
+  const bool is_learned = stream_->learns_one_by_one();
   Intake::Turn turn(intake_, taken.ticket);
   const auto add = [&](const std::vector<Slice>& slices, const Batch& batch) {
     std::size_t row = 0;
@@ -260,22 +276,33 @@ void Lane::teach(FairQueue::Taken& taken, Workbench& bench) {
         continue;
       }
       const auto& pairs = job->pairs;
+      std::size_t accepted = is_learned ? 0 : count;
       for (std::size_t i = first; i < first + count; ++i, ++row) {
         if (!batch.usable[row]) continue;
-        ++job->learned;
+        const auto id = id_of(*job, i);
+        if (!is_learned && !turn.is_first(id)) {
+          ++job->duplicates;
+          ++duplicates_;
+          --unlearned_;
+          --accepted;
+          continue;
+        }
+        is_learned ? ++accepted : ++job->learned;
         turn.add(batch, row, time_of(*job, i), pairs.are_vectors ? nullptr : &pairs.x[i],
-                 pairs.are_vectors ? nullptr : &pairs.y[i]);
+                 pairs.are_vectors ? nullptr : &pairs.y[i], id);
       }
-      turn.count(count);
+      turn.count(accepted);
     }
   };
-  for (std::size_t k = 0; k < bench.groups_used && !stream_->learns_one_by_one(); ++k) {
+  for (std::size_t k = 0; k < bench.groups_used && (!is_learned || ledger_ != nullptr); ++k) {
     add(bench.groups[k].slices, bench.groups[k].batch);
   }
   for (const auto& slice : taken.slices) {
     const auto& job = slice.job;
     const bool is_last = slice.first + slice.count == job->pairs.size();
-    if (job->operation == Operation::kRefresh || (job->waits && is_last)) {
+    const bool is_order =
+        job->operation == Operation::kRefresh || job->operation == Operation::kSnapshot;
+    if (is_order || ((job->waits || job->durable) && is_last)) {
       // The learner answers, when it has come so far.
       ++job->rows_left;
       turn.mark(job);
@@ -308,6 +335,10 @@ void Lane::complete(Job& job) {
     job.reply += ',';
     append_release(*stream_->release(), job.reply);
     fmt::format_to(std::back_inserter(job.reply), ",\"pairs\":{}}}", learned_.load());
+  } else if (job.operation == Operation::kSnapshot && !job.error) {
+    begin_reply(job.id, job.reply);
+    fmt::format_to(std::back_inserter(job.reply), ",\"pairs\":{},\"bytes\":{}}}",
+                   job.snapshot_pairs, job.snapshot_bytes);
   } else {
     write_scores(job, room());
   }

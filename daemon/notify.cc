@@ -18,6 +18,10 @@ void notify_stopping() { sd_notify(0, "STOPPING=1"); }
 
 void notify_alive() { sd_notify(0, "WATCHDOG=1"); }
 
+void notify_status(const std::string& status) {
+  sd_notify(0, fmt::format("STATUS={}", status).c_str());
+}
+
 std::optional<std::chrono::microseconds> watchdog_interval() {
   std::uint64_t micros = 0;
   if (sd_watchdog_enabled(0, &micros) <= 0) return std::nullopt;

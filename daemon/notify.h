@@ -3,6 +3,7 @@
 
 #include <chrono>
 #include <optional>
+#include <string>
 
 namespace phsic {
 
@@ -10,6 +11,8 @@ void notify_ready();
 void notify_reloading();
 void notify_stopping();
 void notify_alive();
+// What `systemctl status` shows.
+void notify_status(const std::string& status);
 // How often notify_alive() is expected; none when it is not.
 [[nodiscard]] std::optional<std::chrono::microseconds> watchdog_interval();
 

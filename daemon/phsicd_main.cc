@@ -21,6 +21,7 @@ struct Arguments {
   std::string config;
   std::string check;
   std::vector<std::string> settings;
+  bool fresh = false;
   bool prints_config = false;
   bool prints_reference = false;
 
@@ -56,6 +57,9 @@ void add_to(CLI::App& app, Arguments& arguments) {
                  "more than once")
       ->type_name("KEY=VALUE")
       ->allow_extra_args(false);
+  app.add_flag("--fresh", arguments.fresh,
+               "begin anew where the state does not fit the configuration or cannot be read; the "
+               "old file is kept beside the new one");
   app.add_flag("--print-config", arguments.prints_config, "print the default configuration");
   app.add_flag("--print-reference", arguments.prints_reference,
                "print what can be configured, as Markdown");
@@ -91,7 +95,9 @@ int run(int argc, char** argv) {
   }
   auto config = arguments.read(arguments.config);
   phsic::set_up_log(config.log_level, config.log_format);
-  phsic::Server server(std::move(config), [&] { return arguments.read(arguments.config); });
+  phsic::Server server(
+      std::move(config), [&] { return arguments.read(arguments.config); },
+      arguments.fresh ? phsic::Beginning::kFresh : phsic::Beginning::kGoOn);
   return server.run();
 }
 

@@ -119,6 +119,10 @@ void write_scores(Job& job, std::optional<std::size_t> room) {
   if (job.learns) {
     fmt::format_to(std::back_inserter(out), ",\"learned\":{}", job.learned.load());
     if (room) fmt::format_to(std::back_inserter(out), ",\"room\":{}", *room);
+    if (const auto duplicates = job.duplicates.load(); duplicates > 0) {
+      fmt::format_to(std::back_inserter(out), ",\"duplicates\":{}", duplicates);
+    }
+    if (job.durable) out += ",\"durable\":true";
   }
   append_problems(job, out);
   out += '}';

@@ -5,6 +5,7 @@
 #include <boost/asio/post.hpp>
 #include <csignal>
 
+#include "daemon/json_text.h"
 #include "daemon/log.h"
 #include "daemon/notify.h"
 
@@ -24,7 +25,7 @@ constexpr auto kGrace = std::chrono::seconds(1);
 
 }  // namespace
 
-Server::Server(Config config, std::function<Config()> reread)
+Server::Server(Config config, std::function<Config()> reread, Beginning beginning)
     : config_(std::move(config)),
       reread_(std::move(reread)),
       work_(boost::asio::make_work_guard(loop_)),
@@ -34,25 +35,75 @@ Server::Server(Config config, std::function<Config()> reread)
       watchdog_(loop_),
       flusher_(loop_),
       decoder_({config_.request_pairs}) {
+  if (!config_.state.empty()) state_lock_ = std::make_unique<StateLock>(config_.state);
   const EncoderPath path({config_.encoder_path.begin(), config_.encoder_path.end()});
-  for (const auto& settings : config_.streams) {
-    try {
-      add_stream(settings, Stream::open(settings.spec, path));
-    } catch (const Error& problem) {
-      throw Error(fmt::format("streams.{}: {}", settings.name, problem.what()));
-    }
+  auto restart = open_streams(config_.streams, path, config_.state, beginning);
+  for (const auto& damage : restart.damage) {
+    log(LogLevel::kError, "state damaged", {{"file", config_.state}, {"problem", damage}});
   }
   open_sockets();
+  if (state_lock_ != nullptr) open_state(restart.feed);
+  for (std::size_t i = 0; i < config_.streams.size(); ++i) {
+    const auto& settings = config_.streams[i];
+    add_stream(settings, prepare(settings, std::move(restart.streams[i])));
+  }
+  start_reading();
 }
 
 Server::~Server() {
   if (reloader_.joinable()) reloader_.join();
   streams_.clear();
+  keeper_ = nullptr;
 }
 
-void Server::add_stream(const StreamSettings& settings, std::unique_ptr<Stream> stream) {
+void Server::open_state(const std::map<std::string, std::uint64_t>& feed) {
+  Keeper::Options options;
+  options.commit_delay = std::chrono::duration_cast<std::chrono::nanoseconds>(
+      std::chrono::duration<double>(config_.commit_delay));
+  options.keeping = {config_.snapshots, config_.keeps_journal};
+  keeper_ = std::make_unique<Keeper>(
+      config_.state, options, [this](bool keeping, const std::string& message) {
+        boost::asio::post(loop_, [this, keeping, message] { show_keeping(keeping, message); });
+      });
+  feed_->go_on(feed, [this](const std::string& topic, std::uint64_t last) {
+    keeper_->put_feed(topic, last);
+  });
+}
+
+void Server::show_keeping(bool keeping, const std::string& message) {
+  log(keeping ? LogLevel::kInfo : LogLevel::kError, keeping ? "state kept again" : "state not kept",
+      {{"file", config_.state}, {"problem", message}});
+  for (const auto& [name, served] : streams_) {
+    feed_->publish_event(name, fmt::format("\"event\":\"state\",\"keeping\":{},\"message\":{}}}",
+                                           keeping, quoted_json(message)));
+  }
+  notify_status(keeping ? "" : fmt::format("not keeping what is learned: {}", message));
+}
+
+// Any thread.
+Server::Prepared Server::prepare(const StreamSettings& settings, OpenedStream opened) {
+  Prepared prepared{std::move(opened), nullptr};
+  if (keeper_ == nullptr) return prepared;
+  const auto& recovery = prepared.opened.recovery;
+  prepared.ledger = std::make_unique<Ledger>(
+      *keeper_, settings.name, identity_text(prepared.opened.stream->identity()),
+      json_object(settings.options),
+      Ledger::Options{config_.snapshot_seconds, config_.snapshot_bytes}, recovery);
+  if (recovery.stream != 0) {
+    log(LogLevel::kInfo, "recovered",
+        {{"stream", settings.name},
+         {"pairs", prepared.opened.stream->pairs()},
+         {"replayed", recovery.replayed},
+         {"lost", recovery.lost}});
+  }
+  return prepared;
+}
+
+void Server::add_stream(const StreamSettings& settings, Prepared prepared) {
   Outlet& outlet = *this;
-  streams_[settings.name].lane = std::make_unique<Lane>(settings, std::move(stream), outlet);
+  streams_[settings.name].lane = std::make_unique<Lane>(settings, std::move(prepared.opened.stream),
+                                                        std::move(prepared.opened.recovery),
+                                                        std::move(prepared.ledger), outlet);
   log(LogLevel::kInfo, "stream", {{"stream", settings.name}});
 }
 
@@ -75,13 +126,16 @@ void Server::open_sockets() {
   service_->zmq().set(zmq::sockopt::router_mandatory, 1);
   for (const auto& endpoint : config_.service) service_->bind(endpoint);
   outbox_ = std::make_unique<Outbox>(*service_);
-  service_->read([this](Frames& frames) { take_request(frames); });
 
   feed_socket_ = make_socket(zmq::socket_type::xpub);
   feed_socket_->zmq().set(zmq::sockopt::sndhwm, static_cast<int>(config_.feed_queue));
   for (const auto& endpoint : config_.feed) feed_socket_->bind(endpoint);
   feed_ = std::make_unique<Feed>(*feed_socket_, [this] { tell_audience(); });
+}
 
+// Once the streams are there.
+void Server::start_reading() {
+  service_->read([this](Frames& frames) { take_request(frames); });
   open(make_entrance(config_.ingest, {}));
   for (const auto& settings : config_.streams) open(make_entrance(settings.ingest, settings.name));
   open_subscriptions();
@@ -218,6 +272,7 @@ void Server::stop_if_drained() {
     log(LogLevel::kWarning, "unread answers", {{"lost", outbox_->lost()}});
   }
   drain_timer_.cancel();
+  feed_->settle();
   loop_.stop();
 }
 

@@ -23,10 +23,13 @@
 #include "daemon/config.h"
 #include "daemon/decode.h"
 #include "daemon/feed.h"
+#include "daemon/keeper.h"
 #include "daemon/lane.h"
 #include "daemon/latency.h"
 #include "daemon/outbox.h"
+#include "daemon/restart.h"
 #include "daemon/socket.h"
+#include "state/state_file.h"
 
 namespace phsic {
 
@@ -34,7 +37,7 @@ class Server : private Outlet {
  public:
   // Opens the streams and binds the sockets. `reread` gives the configuration anew; it throws an
   // Error that says what is wrong with it. Throws an Error.
-  Server(Config config, std::function<Config()> reread);
+  Server(Config config, std::function<Config()> reread, Beginning beginning);
   ~Server() override;
   Server(const Server&) = delete;
   Server& operator=(const Server&) = delete;
@@ -64,9 +67,19 @@ class Server : private Outlet {
   };
 
   // server.cc: life.
-  void add_stream(const StreamSettings& settings, std::unique_ptr<Stream> stream);
+  // A stream on its way to its lane.
+  struct Prepared {
+    OpenedStream opened;
+    std::unique_ptr<Ledger> ledger;
+  };
+
+  void open_state(const std::map<std::string, std::uint64_t>& feed);
+  [[nodiscard]] Prepared prepare(const StreamSettings& settings, OpenedStream opened);
+  void add_stream(const StreamSettings& settings, Prepared prepared);
+  void show_keeping(bool keeping, const std::string& message);
   [[nodiscard]] std::unique_ptr<Socket> make_socket(zmq::socket_type type);
   void open_sockets();
+  void start_reading();
   [[nodiscard]] std::unique_ptr<Entrance> make_entrance(const std::vector<std::string>& endpoints,
                                                         const std::string& stream);
   void open(std::unique_ptr<Entrance> made);
@@ -81,7 +94,9 @@ class Server : private Outlet {
 
   // server_reload.cc: SIGHUP.
   void reload();
-  void finish_reload(Config wanted, std::vector<std::unique_ptr<Stream>> opened);
+  [[nodiscard]] std::map<std::string, Prepared> prepare_new(const Config& running,
+                                                            const Config& wanted);
+  void finish_reload(Config wanted, std::map<std::string, Prepared> added);
   void refuse_reload(const std::string& why);
 
   // server_requests.cc: messages in, answers out.
@@ -94,6 +109,7 @@ class Server : private Outlet {
   void reply(const Job& job, std::string_view text);
   [[nodiscard]] std::string ping_reply(const Job& job) const;
   [[nodiscard]] std::string stats_reply(const Job& job);
+  void append_state(std::string& out) const;
   [[nodiscard]] std::string streams_reply(const Job& job) const;
   void append_latency(Latency& latency, std::string& out) const;
   void take_deliveries();
@@ -109,6 +125,8 @@ class Server : private Outlet {
 
   Config config_;
   std::function<Config()> reread_;
+  std::unique_ptr<StateLock> state_lock_;  // null, and no keeper: nothing is kept
+  std::unique_ptr<Keeper> keeper_;
   boost::asio::io_context loop_;
   boost::asio::executor_work_guard<boost::asio::io_context::executor_type> work_;
   boost::asio::signal_set signals_;

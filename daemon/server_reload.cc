@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <boost/asio/post.hpp>
+#include <iterator>
 #include <utility>
 
 #include "daemon/config_change.h"
@@ -29,16 +30,9 @@ void Server::reload() {
       if (const auto refused = refused_changes(running, wanted); !refused.empty()) {
         throw Error(fmt::format("{}", fmt::join(refused, "\n")));
       }
-      std::vector<std::unique_ptr<Stream>> opened;
-      const EncoderPath path({wanted.encoder_path.begin(), wanted.encoder_path.end()});
-      for (const auto& settings : wanted.streams) {
-        const bool is_new =
-            std::none_of(running.streams.begin(), running.streams.end(),
-                         [&](const StreamSettings& known) { return known.name == settings.name; });
-        opened.push_back(is_new ? Stream::open(settings.spec, path) : nullptr);
-      }
-      const auto done = std::make_shared<std::pair<Config, std::vector<std::unique_ptr<Stream>>>>(
-          std::move(wanted), std::move(opened));
+      auto added = prepare_new(running, wanted);
+      const auto done = std::make_shared<std::pair<Config, std::map<std::string, Prepared>>>(
+          std::move(wanted), std::move(added));
       boost::asio::post(
           loop_, [this, done] { finish_reload(std::move(done->first), std::move(done->second)); });
     } catch (const std::exception& problem) {
@@ -47,7 +41,27 @@ void Server::reload() {
   });
 }
 
-void Server::finish_reload(Config wanted, std::vector<std::unique_ptr<Stream>> opened) {
+// Opens the streams that were not there, with what the state has of them. In the reloader's thread.
+std::map<std::string, Server::Prepared> Server::prepare_new(const Config& running,
+                                                            const Config& wanted) {
+  std::vector<StreamSettings> added;
+  std::copy_if(wanted.streams.begin(), wanted.streams.end(), std::back_inserter(added),
+               [&](const StreamSettings& settings) {
+                 return std::none_of(
+                     running.streams.begin(), running.streams.end(),
+                     [&](const StreamSettings& known) { return known.name == settings.name; });
+               });
+  std::map<std::string, Prepared> prepared;
+  if (added.empty()) return prepared;
+  const EncoderPath path({wanted.encoder_path.begin(), wanted.encoder_path.end()});
+  auto opened = open_streams(added, path, wanted.state, Beginning::kJoin);
+  for (std::size_t i = 0; i < added.size(); ++i) {
+    prepared.emplace(added[i].name, prepare(added[i], std::move(opened.streams[i])));
+  }
+  return prepared;
+}
+
+void Server::finish_reload(Config wanted, std::map<std::string, Prepared> added) {
   is_reloading_ = false;
   if (is_draining_) {
     stop_if_drained();
@@ -56,9 +70,8 @@ void Server::finish_reload(Config wanted, std::vector<std::unique_ptr<Stream>> o
   // What can fail comes first: all or nothing.
   std::vector<std::unique_ptr<Entrance>> entrances;
   try {
-    for (std::size_t i = 0; i < wanted.streams.size(); ++i) {
-      const auto& settings = wanted.streams[i];
-      if (opened[i] != nullptr) {
+    for (const auto& settings : wanted.streams) {
+      if (added.contains(settings.name)) {
         entrances.push_back(make_entrance(settings.ingest, settings.name));
       }
     }
@@ -66,12 +79,11 @@ void Server::finish_reload(Config wanted, std::vector<std::unique_ptr<Stream>> o
     refuse_reload(problem.what());
     return;
   }
-  for (std::size_t i = 0; i < wanted.streams.size(); ++i) {
-    const auto& settings = wanted.streams[i];
-    if (opened[i] == nullptr) {
-      streams_.at(settings.name).lane->update(settings);
+  for (const auto& settings : wanted.streams) {
+    if (const auto found = added.find(settings.name); found != added.end()) {
+      add_stream(settings, std::move(found->second));
     } else {
-      add_stream(settings, std::move(opened[i]));
+      streams_.at(settings.name).lane->update(settings);
     }
   }
   for (auto& entrance : entrances) open(std::move(entrance));

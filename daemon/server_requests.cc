@@ -157,7 +157,11 @@ std::string Server::ping_reply(const Job& job) const {
   append_texts("ingest", ingest, out);
   out += ',';
   append_texts("feed", feed_socket_->endpoints(), out);
-  out += "}}";
+  out += '}';
+  if (keeper_ != nullptr) {
+    fmt::format_to(std::back_inserter(out), ",\"keeping\":{}", keeper_->is_keeping());
+  }
+  out += '}';
   return out;
 }
 
@@ -195,11 +199,26 @@ std::string Server::stats_reply(const Job& job) {
                  "}},\"daemon\":{{\"version\":\"{}\",\"pid\":{},\"uptime\":{:.3f},\"memory\":{},"
                  "\"requests\":{},\"replies\":{},\"bad_requests\":{},\"lost_replies\":{},"
                  "\"messages\":{},\"bad_messages\":{},\"stalled\":{},\"published\":{},"
-                 "\"reloads\":{},\"refused_reloads\":{}}}}}",
+                 "\"reloads\":{},\"refused_reloads\":{}",
                  PHSIC_VERSION, getpid(), uptime, resident_bytes(), requests_, outbox_->sent(),
                  bad_requests_, outbox_->lost(), messages_, bad_messages_, stalled_,
                  feed_->published(), reloads_, refused_reloads_);
+  if (keeper_ != nullptr) append_state(out);
+  out += "}}";
   return out;
+}
+
+void Server::append_state(std::string& out) const {
+  out += ",\"state\":{\"file\":";
+  append_json_text(out, keeper_->file());
+  fmt::format_to(std::back_inserter(out),
+                 ",\"keeping\":{},\"commits\":{},\"bytes\":{},\"failures\":{}",
+                 keeper_->is_keeping(), keeper_->commits(), keeper_->bytes(), keeper_->failures());
+  if (const auto problem = keeper_->problem(); !problem.empty()) {
+    out += ",\"problem\":";
+    append_json_text(out, problem);
+  }
+  out += '}';
 }
 
 std::string Server::streams_reply(const Job& job) const {
@@ -212,16 +231,9 @@ std::string Server::streams_reply(const Job& job) const {
     is_first = false;
     out += "{\"name\":";
     append_json_text(out, name);
-    out += ",\"options\":{";
-    const auto& options = served.lane->settings().options;
-    for (std::size_t i = 0; i < options.size(); ++i) {
-      if (i > 0) out += ',';
-      append_json_text(out, options[i].first);
-      out += ':';
-      append_json_text(out, options[i].second);
-    }
-    fmt::format_to(std::back_inserter(out), "}},\"pairs\":{},\"model\":{}}}",
-                   served.lane->learned(), served.lane->stream().release()->number);
+    fmt::format_to(std::back_inserter(out), ",\"options\":{},\"pairs\":{},\"model\":{}}}",
+                   json_object(served.lane->settings().options), served.lane->learned(),
+                   served.lane->stream().release()->number);
   }
   out += "]}";
   return out;

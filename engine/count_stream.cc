@@ -1,5 +1,7 @@
 #include "engine/count_stream.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 
@@ -116,6 +118,80 @@ void CountStream::adopt(Refresh& /*refresh*/) {}
 std::uint64_t CountStream::pairs() const {
   const std::lock_guard lock(counting_);
   return pairs_;
+}
+
+// ---- Keeping ----
+
+class CountStream::State : public StreamState {
+ public:
+  explicit State(const CountStream& stream)
+      : counts_(stream.counts_), pairs_(stream.pairs_), latest_time_(stream.latest_time_) {}
+
+  void save(Writer& writer) const override {
+    writer.number(pairs_);
+    writer.number<std::uint8_t>(latest_time_.has_value());
+    writer.number(latest_time_.value_or(0));
+    counts_.save(writer);
+  }
+
+ private:
+  CountPmi counts_;
+  std::uint64_t pairs_;
+  std::optional<double> latest_time_;
+};
+
+std::vector<StreamTrait> CountStream::identity() const {
+  const char* unit = forgetting_.by_seconds() ? "seconds" : "pairs";
+  const bool forgets = forgetting_.mode != Forgetting::Mode::kNever;
+  return {
+      {"estimator", fmt::format("pmi of {} counts", kCapacity)},
+      {"forgetting",
+       forgets ? fmt::format("half-life of {} {}", forgetting_.span, unit) : std::string("never")},
+      {"learn-identical", learns_identical_ ? "true" : "false"},
+  };
+}
+
+std::unique_ptr<const StreamState> CountStream::state() const {
+  const std::lock_guard lock(counting_);
+  return std::make_unique<const State>(*this);
+}
+
+void CountStream::restore(Reader& reader) {
+  const auto pairs = reader.number<std::uint64_t>("pairs");
+  const bool has_time = reader.flag("has time");
+  const double time = reader.finite("latest time");
+  auto counts = CountPmi::load(reader);
+  reader.finish();
+  // It refuses counts of another capacity.
+  CountPmi fresh(kCapacity);
+  fresh.merge(counts);
+  const std::lock_guard lock(counting_);
+  counts_ = std::move(counts);
+  pairs_ = pairs;
+  latest_time_ = has_time ? std::optional<double>(time) : std::nullopt;
+}
+
+void CountStream::adopt_again(std::string_view /*adoption*/) {
+  throw Error("found a model for a stream that counts, expected none");
+}
+
+void CountStream::merge(const Stream& other) {
+  const auto* like = dynamic_cast<const CountStream*>(&other);
+  if (like == nullptr) throw Error("found a stream with kernels, expected one that counts");
+  const std::scoped_lock lock(counting_, like->counting_);
+  if (forgetting_.by_seconds() && latest_time_ && like->latest_time_) {
+    // Both as of the later time.
+    auto theirs = like->counts_;
+    const double elapsed = *like->latest_time_ - *latest_time_;
+    auto& older = elapsed > 0 ? counts_ : theirs;
+    older.decay(std::max(std::exp2(-std::abs(elapsed) / forgetting_.span), 1e-300));
+    counts_.merge(theirs);
+    latest_time_ = std::max(*latest_time_, *like->latest_time_);
+  } else {
+    counts_.merge(like->counts_);
+    if (!latest_time_) latest_time_ = like->latest_time_;
+  }
+  pairs_ += like->pairs_;
 }
 
 }  // namespace phsic

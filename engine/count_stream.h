@@ -37,11 +37,19 @@ class CountStream : public Stream {
   [[nodiscard]] std::size_t room() const override { return SIZE_MAX; }
   [[nodiscard]] std::unique_ptr<Refresh> freeze(Extent extent) override;
   void adopt(Refresh& refresh) override;
-  void refresh_every(std::uint64_t /*pairs*/) override {}
+  bool refresh_every(std::uint64_t /*pairs*/) override { return false; }
   void skip_refresh() override {}
   [[nodiscard]] std::uint64_t pairs() const override;
 
+  [[nodiscard]] std::vector<StreamTrait> identity() const override;
+  [[nodiscard]] std::unique_ptr<const StreamState> state() const override;
+  void restore(Reader& reader) override;
+  void freeze_again(Extent /*extent*/) override {}
+  void adopt_again(std::string_view adoption) override;
+  void merge(const Stream& other) override;
+
  private:
+  class State;
   template <class Then>
   void score_each(Batch& batch, const Then& then) const;
   void learn_one(std::string_view x, std::string_view y, const double* time);

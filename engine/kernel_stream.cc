@@ -73,8 +73,16 @@ class KernelStream::Frozen : public Refresh {
     seconds_ = std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count();
   }
 
+  [[nodiscard]] std::string adoption() const override;
+
  private:
   friend class KernelStream;
+
+  [[nodiscard]] std::optional<Chosen> chosen() const {
+    const auto& model = *refreshed_.model;
+    if (model.estimator() == nullptr) return std::nullopt;
+    return Chosen{model.estimator()->kind(), model.facts().ridge};
+  }
 
   Learner<float> state_;
   EstimatorSpec spec_;
@@ -84,6 +92,14 @@ class KernelStream::Frozen : public Refresh {
   double seconds_ = 0;
 };
 
+std::string KernelStream::Frozen::adoption() const {
+  Writer writer;
+  save_chosen(chosen(), writer);
+  writer.number<std::uint8_t>(refreshed_.pivots.has_value());
+  if (refreshed_.pivots) refreshed_.pivots->save(writer);
+  return writer.bytes();
+}
+
 KernelStream::KernelStream(const StreamSpec& spec, const EncoderPath& path)
     : estimator_(spec.estimator),
       x_(open_side(spec.x_encoder, spec.x_kernel, path)),
@@ -92,9 +108,9 @@ KernelStream::KernelStream(const StreamSpec& spec, const EncoderPath& path)
              ? x_
              : open_side(spec.y_encoder, spec.y_kernel, path)),
       learns_identical_(spec.learns_identical),
-      refresh_pairs_(spec.refresh_pairs),
-      learner_(spec.config(x_.shape(), y_.shape())),
-      next_refresh_(refresh_pairs_ > 0 ? refresh_pairs_ : kFirstRefresh) {
+      learner_(spec.config(x_.shape(), y_.shape())) {
+  schedule_.refresh_pairs = spec.refresh_pairs;
+  schedule_.next_refresh = spec.refresh_pairs > 0 ? spec.refresh_pairs : kFirstRefresh;
   Release first;
   first.model = empty_model(learner_);
   release_ = std::make_shared<const Release>(std::move(first));
@@ -197,31 +213,34 @@ std::size_t KernelStream::learn(const Lesson& lesson, std::size_t first, bool st
 }
 
 std::size_t KernelStream::room() const {
-  return next_refresh_ - std::min(next_refresh_, learner_.accepted());
+  return schedule_.next_refresh - std::min(schedule_.next_refresh, learner_.accepted());
 }
 
 // Choosing costs several times as much as building, and changes the scale of the scores.
-EstimatorSpec KernelStream::next_estimator(Extent extent) {
+EstimatorSpec KernelStream::next_estimator(Extent extent) const {
   auto spec = estimator_;
   // A few pairs have few directions to tell from noise.
   const auto accepted = learner_.accepted();
   spec.rank = std::min<std::size_t>(spec.rank, std::max<std::size_t>(32, accepted / 8));
-  const auto& model = *release()->model;
-  if (accepted < next_choice_ && extent != Extent::kAll && model.estimator() != nullptr) {
-    spec.kind = model.estimator()->kind();
-    if (model.facts().ridge > 0) spec.ridge = model.facts().ridge;
+  if (accepted < schedule_.next_choice && extent != Extent::kAll && chosen_) {
+    spec.kind = chosen_->kind;
+    if (chosen_->ridge > 0) spec.ridge = chosen_->ridge;
   }
   return spec;
 }
 
-std::unique_ptr<Refresh> KernelStream::freeze(Extent extent) {
-  const auto spec = next_estimator(extent);
+void KernelStream::note_refresh(Extent extent) {
   const auto accepted = learner_.accepted();
-  if (accepted >= next_choice_) {
-    next_choice_ =
+  if (accepted >= schedule_.next_choice) {
+    schedule_.next_choice =
         accepted + std::min(accepted, static_cast<std::uint64_t>(learner_.effective_pairs()));
   }
   if (extent != Extent::kAll) schedule();
+}
+
+std::unique_ptr<Refresh> KernelStream::freeze(Extent extent) {
+  const auto spec = next_estimator(extent);
+  note_refresh(extent);
   auto ground = std::make_shared<Ground>();
   if (texts_.size() > 0) {
     ground->sample = learner_.sample_with_recent(extent);
@@ -233,24 +252,30 @@ std::unique_ptr<Refresh> KernelStream::freeze(Extent extent) {
 void KernelStream::adopt(Refresh& refresh) {
   auto& frozen = dynamic_cast<Frozen&>(refresh);
   if (frozen.refreshed_.pivots) learner_.adopt(*frozen.refreshed_.pivots);
+  chosen_ = frozen.chosen();
   Release next;
   next.number = release()->number + 1;
   next.model = std::move(frozen.refreshed_.model);
   next.is_whole = frozen.extent_ == Extent::kAll;
   next.seconds = frozen.seconds_;
-  auto published = std::make_shared<const Release>(std::move(next));
-  frozen.ground_->release = published;
+  publish(std::move(next), std::move(frozen.ground_));
+}
+
+void KernelStream::publish(Release release, std::shared_ptr<Ground> ground) {
+  auto published = std::make_shared<const Release>(std::move(release));
+  ground->release = published;
   {
     const std::lock_guard lock(explaining_);
-    ground_ = std::move(frozen.ground_);
+    ground_ = std::move(ground);
   }
   std::atomic_store(&release_, std::move(published));
 }
 
-void KernelStream::refresh_every(std::uint64_t pairs) {
-  if (pairs == refresh_pairs_) return;
-  refresh_pairs_ = pairs;
+bool KernelStream::refresh_every(std::uint64_t pairs) {
+  if (pairs == schedule_.refresh_pairs) return false;
+  schedule_.refresh_pairs = pairs;
   schedule();
+  return true;
 }
 
 void KernelStream::skip_refresh() {
@@ -260,15 +285,15 @@ void KernelStream::skip_refresh() {
 
 void KernelStream::schedule() {
   const auto accepted = learner_.accepted();
-  if (refresh_pairs_ > 0) {
-    next_refresh_ = accepted + refresh_pairs_;
+  if (schedule_.refresh_pairs > 0) {
+    schedule_.next_refresh = accepted + schedule_.refresh_pairs;
     return;
   }
   auto step = accepted / 3;
   if (learner_.config().forgetting.mode != Forgetting::Mode::kNever) {
     step = std::min(step, static_cast<std::uint64_t>(learner_.effective_pairs()) / 8);
   }
-  next_refresh_ = accepted + std::max(step / kBlockPairs, std::uint64_t{1}) * kBlockPairs;
+  schedule_.next_refresh = accepted + std::max(step / kBlockPairs, std::uint64_t{1}) * kBlockPairs;
 }
 
 std::optional<PairExplanation> KernelStream::explain(std::string_view x, std::string_view y,

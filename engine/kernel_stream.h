@@ -40,12 +40,31 @@ class KernelStream : public Stream {
   [[nodiscard]] std::size_t room() const override;
   [[nodiscard]] std::unique_ptr<Refresh> freeze(Extent extent) override;
   void adopt(Refresh& refresh) override;
-  void refresh_every(std::uint64_t pairs) override;
+  bool refresh_every(std::uint64_t pairs) override;
   void skip_refresh() override;
   [[nodiscard]] std::uint64_t pairs() const override { return learner_.accepted(); }
 
+  [[nodiscard]] std::vector<StreamTrait> identity() const override;
+  [[nodiscard]] std::unique_ptr<const StreamState> state() const override;
+  void restore(Reader& reader) override;
+  void freeze_again(Extent extent) override;
+  void adopt_again(std::string_view adoption) override;
+  void merge(const Stream& other) override;
+
  private:
   class Frozen;
+  class State;
+  // What the newest model turned out to be.
+  struct Chosen {
+    EstimatorKind kind = EstimatorKind::kPhsic;
+    double ridge = 0;  // 0: none
+  };
+  // When models are due.
+  struct Schedule {
+    std::uint64_t refresh_pairs = 0;  // 0: by growth
+    std::uint64_t next_refresh = 0;   // when so many pairs are accepted
+    std::uint64_t next_choice = 0;
+  };
   // What a model is explained with: the sample that was there when it was built.
   struct Ground {
     std::shared_ptr<const Release> release;
@@ -54,7 +73,11 @@ class KernelStream : public Stream {
     std::optional<Explainer<float>> explainer;  // made when it is first needed
   };
 
-  [[nodiscard]] EstimatorSpec next_estimator(Extent extent);
+  static void save_chosen(const std::optional<Chosen>& chosen, Writer& writer);
+  [[nodiscard]] static std::optional<Chosen> load_chosen(Reader& reader);
+  [[nodiscard]] EstimatorSpec next_estimator(Extent extent) const;
+  void note_refresh(Extent extent);
+  void publish(Release release, std::shared_ptr<Ground> ground);
   void rank_encoded(Batch& batch) const;
   void schedule();
 
@@ -62,16 +85,15 @@ class KernelStream : public Stream {
   Encoder x_;
   Encoder y_;
   bool learns_identical_;
-  std::uint64_t refresh_pairs_;  // 0: by growth
 
   std::shared_ptr<const Release> release_;  // std::atomic_load and _store only
 
   // The learner's.
   Learner<float> learner_;
   SampledTexts texts_;
-  std::vector<Fault> faults_;       // scratch
-  std::uint64_t next_refresh_ = 0;  // when so many pairs are accepted
-  std::uint64_t next_choice_ = 0;
+  std::vector<Fault> faults_;  // scratch
+  Schedule schedule_;
+  std::optional<Chosen> chosen_;
 
   mutable std::mutex explaining_;  // guards ground_ and what it points to
   std::shared_ptr<Ground> ground_;

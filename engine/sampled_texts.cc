@@ -1,5 +1,7 @@
 #include "engine/sampled_texts.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
 namespace phsic {
@@ -53,6 +55,44 @@ void SampledTexts::keep_only(const std::vector<std::uint64_t>& numbers) {
   bytes_.swap(spare_bytes_);
   entries_.swap(spare_entries_);
   kept_ = entries_.size();
+}
+
+void SampledTexts::save(Writer& writer) const {
+  writer.number<std::uint64_t>(entries_.size());
+  for (const auto& entry : entries_) {
+    writer.number(entry.number);
+    writer.number(entry.x_size);
+    writer.number(entry.y_size);
+  }
+  std::string packed;
+  for (const auto& entry : entries_) {
+    packed.append(bytes_, entry.start, std::size_t{entry.x_size} + entry.y_size);
+  }
+  writer.text(packed);
+}
+
+SampledTexts SampledTexts::load(Reader& reader) {
+  SampledTexts texts;
+  const auto count = reader.number<std::uint64_t>("sampled texts");
+  std::size_t start = 0;
+  for (std::uint64_t i = 0; i < count; ++i) {
+    Entry entry{};
+    entry.number = reader.number<std::uint64_t>("number of a text");
+    entry.x_size = reader.number_in<std::uint32_t>("length of a text", 0, kLongest);
+    entry.y_size = reader.number_in<std::uint32_t>("length of a text", 0, kLongest);
+    entry.start = start;
+    start += std::size_t{entry.x_size} + entry.y_size;
+    if (i > 0 && texts.entries_.back().number >= entry.number) {
+      reader.refuse("number of a text", "found it out of order, expected ascending ones");
+    }
+    texts.entries_.push_back(entry);
+  }
+  texts.bytes_ = reader.text("texts", start);
+  if (texts.bytes_.size() != start) {
+    reader.refuse("texts", fmt::format("found {} bytes, expected {}", texts.bytes_.size(), start));
+  }
+  texts.kept_ = texts.entries_.size();
+  return texts;
 }
 
 }  // namespace phsic

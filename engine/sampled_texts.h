@@ -13,6 +13,8 @@
 #include <utility>
 #include <vector>
 
+#include "core/archive.h"
+
 namespace phsic {
 
 class SampledTexts {
@@ -32,6 +34,9 @@ class SampledTexts {
   void keep_only(const std::vector<std::uint64_t>& numbers);
 
   [[nodiscard]] std::size_t size() const { return entries_.size(); }
+
+  void save(Writer& writer) const;
+  [[nodiscard]] static SampledTexts load(Reader& reader);
 
  private:
   static constexpr std::size_t kSlack = 1024;

@@ -6,7 +6,10 @@
 //   the learner     adopt                        the model comes into use
 //
 // "The learner" is whichever one thread at a time calls learn(), room(), freeze(), adopt(),
-// skip_refresh() and pairs().
+// skip_refresh(), pairs() and what has to do with keeping.
+//
+// What was learned is a function of what the learner did, in order: learn(), freeze(), adopt() and
+// refresh_every(). Who notes these down can do them again (state/recovery.h).
 #pragma once
 
 #include <cstddef>
@@ -37,6 +40,30 @@ class Refresh {
 
   // The long part. Any thread; throws an Error when the model cannot be built.
   virtual void build() = 0;
+  // What adopt_again() needs. REQUIRES: built, and not adopted yet.
+  [[nodiscard]] virtual std::string adoption() const = 0;
+};
+
+// A copy of all that a stream has learned, and of the model in use.
+class StreamState {
+ public:
+  StreamState() = default;
+  virtual ~StreamState() = default;
+  StreamState(const StreamState&) = delete;
+  StreamState& operator=(const StreamState&) = delete;
+  StreamState(StreamState&&) = delete;
+  StreamState& operator=(StreamState&&) = delete;
+
+  // The long part. Any thread.
+  virtual void save(Writer& writer) const = 0;
+};
+
+// Something that learned state depends on: "x kernel", "cosine".
+struct StreamTrait {
+  std::string name;
+  std::string value;
+
+  bool operator==(const StreamTrait&) const = default;
 };
 
 // Why a pair scores as it does.
@@ -112,12 +139,32 @@ class Stream {
   [[nodiscard]] virtual std::unique_ptr<Refresh> freeze(Extent extent) = 0;
   // Brings the built model into use, and its pivots.
   virtual void adopt(Refresh& refresh) = 0;
-  // From now on a refresh is due after so many pairs; 0: when a third more has been learned.
-  virtual void refresh_every(std::uint64_t pairs) = 0;
+  // From now on a refresh is due after so many pairs; 0: when a third more has been learned. False:
+  // that is nothing new.
+  virtual bool refresh_every(std::uint64_t pairs) = 0;
   // Instead of a refresh, when no model is wanted: pivots have to keep up.
   virtual void skip_refresh() = 0;
   // Learned so far.
   [[nodiscard]] virtual std::uint64_t pairs() const = 0;
+
+  // -- The learner, to keep what was learned --
+
+  // Everything that learned state depends on. A stream can only go on with the state of one that
+  // had the same.
+  [[nodiscard]] virtual std::vector<StreamTrait> identity() const = 0;
+  // REQUIRES: no refresh is on its way.
+  [[nodiscard]] virtual std::unique_ptr<const StreamState> state() const = 0;
+  // Goes on from there. Throws an Error, and nothing changes, unless it is a state of such a
+  // stream.
+  virtual void restore(Reader& reader) = 0;
+  // As freeze() was called, for a model that nobody needs any more.
+  virtual void freeze_again(Extent extent) = 0;
+  // As that model was adopted: new pivots and all, but the model itself. Throws an Error unless
+  // Refresh::adoption() has given it.
+  virtual void adopt_again(std::string_view adoption) = 0;
+  // Adds what another stream of the same identity, but for the seed, has learned of other pairs.
+  // The model in use stays. Throws an Error if it cannot be done.
+  virtual void merge(const Stream& other) = 0;
 };
 
 }  // namespace phsic

@@ -1,0 +1,325 @@
+#include "daemon/keeper.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <future>
+#include <utility>
+
+namespace phsic {
+namespace {
+
+constexpr std::size_t kMostWaiting = 64U << 20U;  // bytes
+// The second try comes after the first pause, and each later one after twice the time.
+constexpr auto kFirstPause = std::chrono::seconds(1);
+constexpr auto kLongestPause = std::chrono::seconds(60);
+
+}  // namespace
+
+Keeper::Keeper(const std::string& file, const Options& options, Watcher watcher)
+    : file_name_(file),
+      options_(options),
+      watcher_(std::move(watcher)),
+      state_(std::make_unique<StateFile>(file, Database::Access::kCreate)),
+      thread_([this] { run(); }) {}
+
+Keeper::~Keeper() {
+  {
+    const std::lock_guard lock(mutex_);
+    closed_ = true;
+  }
+  filled_.notify_one();
+  thread_.join();
+}
+
+KeptStream& Keeper::open(const std::string& name, const std::string& identity,
+                         const std::string& options, std::function<void()> ask_for_snapshot) {
+  KeptStream* stream = nullptr;
+  {
+    const std::lock_guard lock(mutex_);
+    stream = &streams_.emplace_back();
+    stream->name_ = name;
+    stream->identity_ = identity;
+    stream->options_ = options;
+    stream->ask_for_snapshot_ = std::move(ask_for_snapshot);
+  }
+  std::promise<std::string> opened;
+  Item item;
+  item.kind = Item::Kind::kOpen;
+  item.stream = stream;
+  item.told = [&](const std::string& problem) { opened.set_value(problem); };
+  hand_in(std::move(item));
+  if (const auto problem = opened.get_future().get(); !problem.empty()) throw Error(problem);
+  return *stream;
+}
+
+void Keeper::forget(KeptStream& stream) {
+  const std::lock_guard lock(asking_);
+  stream.ask_for_snapshot_ = nullptr;
+}
+
+void Keeper::append(KeptStream& stream, std::uint64_t number, std::uint64_t pairs,
+                    std::string entry) {
+  Item item;
+  item.stream = &stream;
+  item.number = number;
+  item.pairs = pairs;
+  item.bytes = std::move(entry);
+  hand_in(std::move(item));
+}
+
+void Keeper::tell(KeptStream& stream, Told told) {
+  Item item;
+  item.kind = Item::Kind::kTell;
+  item.stream = &stream;
+  item.told = std::move(told);
+  hand_in(std::move(item));
+}
+
+void Keeper::put_snapshot(KeptStream& stream, std::uint64_t number, std::uint64_t pairs,
+                          std::string bytes, Told told) {
+  Item item;
+  item.kind = Item::Kind::kSnapshot;
+  item.stream = &stream;
+  item.number = number;
+  item.pairs = pairs;
+  item.bytes = std::move(bytes);
+  item.told = std::move(told);
+  hand_in(std::move(item));
+}
+
+void Keeper::put_feed(const std::string& topic, std::uint64_t last) {
+  Item item;
+  item.kind = Item::Kind::kFeed;
+  item.bytes = topic;
+  item.number = last;
+  hand_in(std::move(item));
+}
+
+std::string Keeper::problem() const {
+  const std::lock_guard lock(problem_mutex_);
+  return problem_;
+}
+
+void Keeper::hand_in(Item item) {
+  {
+    std::unique_lock lock(mutex_);
+    if (item.kind == Item::Kind::kEntry) {
+      emptied_.wait(lock, [&] { return queue_bytes_ < kMostWaiting; });
+    }
+    queue_bytes_ += item.bytes.size();
+    if (!oldest_) oldest_ = Clock::now();
+    queue_.push_back(std::move(item));
+  }
+  filled_.notify_one();
+}
+
+// ---- The thread ----
+
+void Keeper::run() {
+  std::vector<Item> items;
+  while (take(items)) {
+    write(items);
+    items.clear();
+    if (next_try_ && Clock::now() >= *next_try_) retry();
+    show();
+  }
+}
+
+// What waits, after the delay that lets more come. False: closed, and nothing is left.
+bool Keeper::take(std::vector<Item>& items) {
+  std::unique_lock lock(mutex_);
+  const auto is_filled = [&] { return closed_ || !queue_.empty(); };
+  if (next_try_) {
+    filled_.wait_until(lock, *next_try_, is_filled);
+  } else {
+    filled_.wait(lock, is_filled);
+  }
+  if (options_.commit_delay.count() > 0 && !queue_.empty()) {
+    filled_.wait_until(lock, *oldest_ + options_.commit_delay,
+                       [&] { return closed_ || queue_bytes_ >= kMostWaiting; });
+  }
+  std::swap(items, queue_);
+  queue_bytes_ = 0;
+  oldest_.reset();
+  emptied_.notify_all();
+  return !closed_ || !items.empty();
+}
+
+// Snapshots by themselves: one that does not fit must not take the entries beside it along.
+void Keeper::write(std::vector<Item>& items) {
+  const std::span all(items);
+  std::size_t first = 0;
+  for (std::size_t i = 0; i <= all.size(); ++i) {
+    const bool is_snapshot = i < all.size() && all[i].kind == Item::Kind::kSnapshot;
+    if (i < all.size() && !is_snapshot) continue;
+    write_group(all.subspan(first, i - first));
+    if (is_snapshot) write_snapshot(all[i]);
+    first = i + 1;
+  }
+}
+
+void Keeper::write_group(std::span<Item> items) {
+  if (items.empty()) return;
+  std::string problem;
+  try {
+    const bool has_work = std::any_of(items.begin(), items.end(), [](const Item& item) {
+      return item.kind != Item::Kind::kTell && (item.stream == nullptr || item.stream->in_step_);
+    });
+    if (has_work) {
+      if (state_ == nullptr) throw Error(fmt::format("{}: not open", file_name_));
+      state_->transact([&] {
+        for (const auto& item : items) write_item(item);
+      });
+      require_in_place();
+      ++commits_;
+    }
+  } catch (const std::exception& found) {
+    fail(items, found);
+    problem = found.what();
+  }
+  tell_all(items, problem);
+}
+
+void Keeper::write_item(const Item& item) {
+  switch (item.kind) {
+    case Item::Kind::kOpen:
+      item.stream->id_ =
+          state_->put_stream(item.stream->name_, item.stream->identity_, item.stream->options_);
+      break;
+    case Item::Kind::kEntry:
+      if (!item.stream->in_step_) break;
+      state_->append(item.stream->id_, item.number, item.pairs, item.bytes);
+      bytes_ += item.bytes.size();
+      break;
+    case Item::Kind::kFeed: state_->put_feed(item.bytes, item.number); break;
+    default: break;
+  }
+}
+
+void Keeper::write_snapshot(Item& item) {
+  std::string problem;
+  try {
+    if (state_ == nullptr) throw Error(fmt::format("{}: not open", file_name_));
+    state_->transact([&] {
+      state_->put_snapshot(item.stream->id_, item.number, item.pairs, item.bytes, options_.keeping);
+    });
+    require_in_place();
+    ++commits_;
+    item.stream->in_step_ = true;
+  } catch (const std::exception& found) {
+    problem = found.what();
+    // Without room for a snapshot the journal may still go on, and all the longer.
+    const auto* error = dynamic_cast<const DatabaseError*>(&found);
+    if (error == nullptr || !error->is_full()) {
+      fail({&item, 1}, found);
+    } else {
+      ++failures_;
+    }
+  }
+  if (item.told) item.told(problem);
+}
+
+// An open file that has lost its name can be written to, and is gone with the process.
+void Keeper::require_in_place() const {
+  if (!state_->has_moved()) return;
+  throw Error(fmt::format("{}: found it removed or replaced, expected it to stay", file_name_));
+}
+
+void Keeper::tell_all(std::span<Item> items, const std::string& problem) {
+  for (auto& item : items) {
+    if (!item.told) continue;
+    if (problem.empty() && !item.stream->in_step_) {
+      item.told(this->problem());
+    } else {
+      item.told(problem);
+    }
+  }
+}
+
+void Keeper::fail(std::span<const Item> items, const std::exception& problem) {
+  ++failures_;
+  const auto* error = dynamic_cast<const DatabaseError*>(&problem);
+  const bool is_full = error != nullptr && error->is_full();
+  {
+    const std::lock_guard lock(problem_mutex_);
+    problem_ = problem.what();
+  }
+  if (is_full) {
+    // The transaction is undone, and the file as it was.
+    for (const auto& item : items) {
+      if (item.kind == Item::Kind::kEntry) item.stream->in_step_ = false;
+    }
+  } else {
+    // What has reached the disk is not known. Nothing that is open is trusted any more.
+    const std::lock_guard lock(mutex_);
+    for (auto& stream : streams_) stream.in_step_ = false;
+    if (state_ != nullptr && state_->was_replaced()) {
+      was_replaced_ = true;
+      // Closing it would delete the log of that name, which belongs to the other file now.
+      static_cast<void>(state_.release());
+    }
+    state_ = nullptr;
+  }
+  if (!next_try_) {
+    pause_ = kFirstPause;
+    next_try_ = Clock::now() + pause_;
+  }
+}
+
+// Opens the file if need be, and asks for snapshots of the streams that are out of step.
+void Keeper::retry() {
+  pause_ = std::min<Clock::duration>(2 * pause_, kLongestPause);
+  next_try_ = Clock::now() + pause_;
+  if (was_replaced_) return;
+  try {
+    if (state_ == nullptr) {
+      auto opened = std::make_unique<StateFile>(file_name_, Database::Access::kCreate);
+      if (const auto problems = opened->check(); !problems.empty()) {
+        throw Error(fmt::format("{}: found it damaged: {}", file_name_, problems.front()));
+      }
+      opened->transact([&] {
+        const std::lock_guard lock(mutex_);
+        for (auto& stream : streams_) {
+          // A new file gives a new number.
+          stream.id_ = opened->put_stream(stream.name_, stream.identity_, stream.options_);
+        }
+      });
+      state_ = std::move(opened);
+    }
+  } catch (const std::exception& problem) {
+    const std::lock_guard lock(problem_mutex_);
+    problem_ = problem.what();
+    return;
+  }
+  std::vector<KeptStream*> behind;
+  {
+    const std::lock_guard lock(mutex_);
+    for (auto& stream : streams_) {
+      if (!stream.in_step_) behind.push_back(&stream);
+    }
+  }
+  const std::lock_guard lock(asking_);
+  for (auto* stream : behind) {
+    if (stream->ask_for_snapshot_) stream->ask_for_snapshot_();
+  }
+}
+
+// Tells the world when keeping has failed or works again.
+void Keeper::show() {
+  bool keeps = true;
+  {
+    const std::lock_guard lock(mutex_);
+    for (const auto& stream : streams_) keeps = keeps && stream.in_step_;
+  }
+  keeps = keeps && state_ != nullptr;
+  if (keeps) {
+    next_try_.reset();
+    const std::lock_guard lock(problem_mutex_);
+    problem_.clear();
+  }
+  if (keeping_.exchange(keeps) == keeps) return;
+  watcher_(keeps, keeps ? "what is learned is kept again" : problem());
+}
+
+}  // namespace phsic

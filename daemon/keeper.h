@@ -1,0 +1,149 @@
+// The keeper: the one thread that writes the state file.
+//
+// Lanes hand in entries of their journals and snapshots. Whatever waits is written in one
+// transaction (group commit), and those who asked to be told hear of it when it is on the disk.
+//
+// When writing fails, the streams concerned are out of step: their entries are dropped, and whoever
+// asks is told that nothing is kept. The keeper tries again, less and less often. Once the file can
+// be written it asks for a snapshot of each such stream, which holds what was dropped; with that
+// the stream is in step again. Nothing is ever written twice as if nothing had happened.
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <condition_variable>
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "state/state_file.h"
+
+namespace phsic {
+
+// A stream as the keeper knows it.
+class KeptStream {
+ public:
+  [[nodiscard]] std::uint32_t id() const { return id_; }
+  // Are its entries being written?
+  [[nodiscard]] bool is_in_step() const { return in_step_; }
+
+ private:
+  friend class Keeper;
+
+  std::string name_;
+  std::string identity_;
+  std::string options_;
+  std::atomic<std::uint32_t> id_{0};
+  std::atomic<bool> in_step_{true};
+  std::function<void()> ask_for_snapshot_;
+};
+
+class Keeper {
+ public:
+  struct Options {
+    std::chrono::nanoseconds commit_delay{0};  // how long a commit waits for more
+    StateFile::Keeping keeping;
+  };
+  // Empty: it is on the disk. Otherwise why not.
+  using Told = std::function<void(const std::string& problem)>;
+  // Called when keeping fails, and when it works again. In the keeper's thread.
+  using Watcher = std::function<void(bool keeping, const std::string& message)>;
+
+  // REQUIRES: the caller holds the lock of the file.
+  Keeper(const std::string& file, const Options& options, Watcher watcher);
+  // Writes what was handed in.
+  ~Keeper();
+  Keeper(const Keeper&) = delete;
+  Keeper& operator=(const Keeper&) = delete;
+  Keeper(Keeper&&) = delete;
+  Keeper& operator=(Keeper&&) = delete;
+
+  // -- Any thread --
+
+  // Makes a stream known, and waits until the file has it. `ask_for_snapshot` is called from the
+  // keeper's thread. Throws an Error when it cannot be written. The result lives as long as this.
+  KeptStream& open(const std::string& name, const std::string& identity, const std::string& options,
+                   std::function<void()> ask_for_snapshot);
+
+  // From now on nothing is asked of it.
+  void forget(KeptStream& stream);
+
+  // Takes over an entry; waits while very much is waiting already.
+  void append(KeptStream& stream, std::uint64_t number, std::uint64_t pairs, std::string entry);
+  // Calls `told` in the keeper's thread when everything before it is on the disk or lost.
+  void tell(KeptStream& stream, Told told);
+  // The snapshot covers the entries up to `number`.
+  void put_snapshot(KeptStream& stream, std::uint64_t number, std::uint64_t pairs,
+                    std::string bytes, Told told);
+  void put_feed(const std::string& topic, std::uint64_t last);
+
+  [[nodiscard]] const std::string& file() const { return file_name_; }
+  [[nodiscard]] bool is_keeping() const { return keeping_; }
+  [[nodiscard]] std::string problem() const;
+  [[nodiscard]] std::uint64_t commits() const { return commits_; }
+  [[nodiscard]] std::uint64_t bytes() const { return bytes_; }
+  [[nodiscard]] std::uint64_t failures() const { return failures_; }
+
+ private:
+  using Clock = std::chrono::steady_clock;
+
+  struct Item {
+    enum class Kind : std::uint8_t { kOpen, kEntry, kTell, kSnapshot, kFeed };
+    Kind kind = Kind::kEntry;
+    KeptStream* stream = nullptr;  // null for kFeed
+    std::uint64_t number = 0;
+    std::uint64_t pairs = 0;
+    std::string bytes;  // the topic for kFeed
+    Told told;
+  };
+
+  void hand_in(Item item);
+  void run();
+  [[nodiscard]] bool take(std::vector<Item>& items);
+  void write(std::vector<Item>& items);
+  void write_group(std::span<Item> items);
+  void write_item(const Item& item);
+  void write_snapshot(Item& item);
+  void tell_all(std::span<Item> items, const std::string& problem);
+  void require_in_place() const;
+  void fail(std::span<const Item> items, const std::exception& problem);
+  void retry();
+  void show();
+
+  const std::string file_name_;
+  const Options options_;
+  const Watcher watcher_;
+
+  std::mutex mutex_;  // guards the queue and what follows it
+  std::condition_variable filled_;
+  std::condition_variable emptied_;
+  std::vector<Item> queue_;
+  std::size_t queue_bytes_ = 0;
+  std::optional<Clock::time_point> oldest_;  // when the first that waits came
+  bool closed_ = false;
+  std::deque<KeptStream> streams_;
+
+  std::atomic<bool> keeping_{true};
+  std::atomic<std::uint64_t> commits_{0};
+  std::atomic<std::uint64_t> bytes_{0};
+  std::atomic<std::uint64_t> failures_{0};
+  std::mutex asking_;                 // held while a stream is asked for a snapshot
+  mutable std::mutex problem_mutex_;  // guards problem_
+  std::string problem_;
+
+  // The thread's own.
+  std::unique_ptr<StateFile> state_;  // null after an error, until it is opened anew
+  bool was_replaced_ = false;
+  std::optional<Clock::time_point> next_try_;
+  Clock::duration pause_{};
+
+  std::thread thread_;
+};
+
+}  // namespace phsic

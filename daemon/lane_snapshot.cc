@@ -1,0 +1,98 @@
+// A lane's snapshots: when, of what, and the last one.
+#include <fmt/format.h>
+
+#include <utility>
+
+#include "daemon/lane.h"
+
+namespace phsic {
+
+void Lane::snapshot_if_due() {
+  if (ledger_ == nullptr) {
+    const RequestError none("not_durable",
+                            "the daemon keeps no state, expected `state` in its configuration");
+    for (const auto& job : std::exchange(to_snapshot_, {})) answer(job, &none);
+    return;
+  }
+  // The state of a stream has no place for a model that is being built.
+  if (refresh_ != nullptr || snapshotting_) return;
+  if (ledger_->is_behind()) {
+    // Entries that come after it must not reach the keeper before it does.
+    take_snapshot(true);
+  } else if (!to_snapshot_.empty() || ledger_->is_due()) {
+    take_snapshot(false);
+  }
+}
+
+void Lane::take_snapshot(bool at_once) {
+  snapshotting_ = true;
+  auto draft =
+      std::make_shared<Ledger::Draft>(Ledger::Draft{{}, ServingState(settings_.id_window)});
+  std::shared_ptr<const StreamState> state = begin_snapshot(*draft);
+  auto write = [this, draft, state = std::move(state), jobs = std::exchange(to_snapshot_, {})] {
+    write_snapshot(*draft, *state, jobs);
+  };
+  if (at_once) {
+    write();
+  } else {
+    in_background(std::move(write));
+  }
+}
+
+// Everything as it is at one place of the journal.
+std::unique_ptr<const StreamState> Lane::begin_snapshot(Ledger::Draft& draft) {
+  std::unique_lock<std::mutex> learning;
+  if (stream_->learns_one_by_one()) {
+    learning = std::unique_lock(one_by_one_);
+    // What has been learned, and not noted down yet.
+    intake_.take_now(block_);
+    learn_block(block_);
+  }
+  draft = ledger_->begin_snapshot();
+  for (const auto& [name, counter] : counters()) draft.serving.counters[name] = *counter;
+  {
+    const std::lock_guard lock(drift_mutex_);
+    draft.serving.drift = drift_;
+    draft.serving.drift_model = drift_model_;
+  }
+  return stream_->state();
+}
+
+// Any thread.
+void Lane::write_snapshot(const Ledger::Draft& draft, const StreamState& state,
+                          const std::vector<std::shared_ptr<Job>>& jobs) {
+  const auto told = [this, jobs](const std::string& problem, std::uint64_t pairs,
+                                 std::uint64_t bytes) {
+    const RequestError failure("not_durable", fmt::format("there is no new snapshot: {}", problem));
+    for (const auto& job : jobs) {
+      job->snapshot_pairs = pairs;
+      job->snapshot_bytes = bytes;
+      answer(job, problem.empty() ? nullptr : &failure);
+    }
+    if (!problem.empty()) announce_failure(fmt::format("no snapshot was written: {}", problem));
+    snapshotting_ = false;
+    snapshotting_.notify_all();
+    intake_.wake();
+  };
+  try {
+    ledger_->write_snapshot(draft, state, told);
+  } catch (const std::exception& problem) {
+    told(problem.what(), 0, 0);
+  }
+}
+
+// The last one, so that the next start has nothing to do over again.
+void Lane::end_keeping() {
+  if (ledger_ == nullptr) {
+    snapshot_if_due();
+    return;
+  }
+  ask_keeper();
+  snapshotting_.wait(true);
+  if (ledger_->has_news() || !to_snapshot_.empty()) {
+    take_snapshot(true);
+    snapshotting_.wait(true);
+  }
+}
+
+}  // namespace phsic

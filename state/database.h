@@ -1,0 +1,93 @@
+// SQLite with its errors as exceptions and its handles as values.
+//
+// A Database belongs to one thread at a time.
+#pragma once
+
+#include <sqlite3.h>
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "core/error.h"
+
+namespace phsic {
+
+class DatabaseError : public Error {
+ public:
+  DatabaseError(int code, const std::string& message) : Error(message), code_(code) {}
+  // SQLite's extended code.
+  [[nodiscard]] int code() const { return code_; }
+  [[nodiscard]] bool is_full() const { return (code_ & 0xff) == SQLITE_FULL; }
+
+ private:
+  int code_;
+};
+
+class Database {
+ public:
+  enum class Access { kRead, kWrite, kCreate };
+
+  // Throws a DatabaseError.
+  Database(const std::string& file, Access access);
+
+  [[nodiscard]] const std::string& file() const { return file_; }
+
+  // A prepared statement. Parameters count from 1, columns from 0. It must not outlive the
+  // Database.
+  class Statement {
+   public:
+    Statement& bind(int parameter, std::int64_t value);
+    Statement& bind(int parameter, double value);
+    Statement& bind(int parameter, std::string_view text);
+    // The bytes stay the caller's until the next reset.
+    Statement& bind_bytes(int parameter, std::span<const char> bytes);
+
+    // Is there another row?
+    [[nodiscard]] bool step();
+    // Runs a statement that gives no rows, and resets it.
+    void run();
+    void reset();
+
+    // Valid until the next step.
+    [[nodiscard]] std::int64_t whole(int column) const;
+    [[nodiscard]] double real(int column) const;
+    [[nodiscard]] std::string_view text(int column) const;
+    [[nodiscard]] std::span<const char> bytes(int column) const;
+
+   private:
+    friend class Database;
+    Statement(const Database& database, std::string_view sql);
+
+    const Database* database_;
+    std::unique_ptr<sqlite3_stmt, int (*)(sqlite3_stmt*)> handle_;
+  };
+
+  [[nodiscard]] Statement prepare(std::string_view sql) const { return {*this, sql}; }
+  void run(std::string_view sql) const { prepare(sql).run(); }
+  // The first column of the first row.
+  [[nodiscard]] std::int64_t number(std::string_view sql) const;
+
+  // Everything in `work`, or nothing.
+  void transact(const std::function<void()>& work) const;
+
+  // Is the open file no longer the one of that name?
+  [[nodiscard]] bool has_moved() const;
+
+  // Copies all of it into a new database, while others go on writing.
+  void back_up(const std::string& to) const;
+
+  [[nodiscard]] std::int64_t last_insert() const;
+
+ private:
+  [[noreturn]] void fail(int code) const;
+
+  std::string file_;
+  std::unique_ptr<sqlite3, int (*)(sqlite3*)> handle_;
+};
+
+}  // namespace phsic

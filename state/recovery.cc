@@ -1,0 +1,201 @@
+#include "state/recovery.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <optional>
+#include <utility>
+
+namespace phsic {
+namespace {
+
+// The newest snapshot that is whole.
+std::optional<EntryPlace> open_newest(const StateFile& file, const StreamRecord& record,
+                                      Stream& stream, Recovery& recovery) {
+  for (const auto& snapshot : file.snapshots(record.id)) {
+    try {
+      const auto last = open_snapshot(file.snapshot(snapshot), recovery.serving, stream);
+      if (last.number != snapshot.number) {
+        throw Error(
+            fmt::format("found one of entry {}, expected {}", last.number, snapshot.number));
+      }
+      return last;
+    } catch (const std::exception& problem) {
+      recovery.damage.push_back(fmt::format("stream {}: the snapshot at {} pairs is damaged: {}",
+                                            record.name, snapshot.pairs, problem.what()));
+    }
+  }
+  return std::nullopt;
+}
+
+Entry entry_at(std::span<const char> bytes, const EntryPlace& place) {
+  auto entry = parse<Entry>(bytes);
+  if (entry.place != place) {
+    throw Error(
+        fmt::format("found entry {} of stream {} after {} pairs, expected {} of {} after {}",
+                    entry.place.number, entry.place.stream, entry.place.pairs, place.number,
+                    place.stream, place.pairs));
+  }
+  return entry;
+}
+
+void replay(const StateFile& file, const StreamRecord& record, const EntryPlace& from,
+            Stream& stream, Recovery& recovery) {
+  const auto [begun, adopted] = last_adoption(file, record.id, from.number);
+  Replay replay(stream, recovery.serving, begun, adopted);
+  EntryPlace next = {record.id, from.number + 1, from.pairs};
+  bool is_damaged = false;
+  file.read_journal(
+      record.id, from.number, false,
+      [&](std::uint64_t number, std::uint64_t pairs, std::span<const char> bytes) {
+        recovery.last.number = std::max(recovery.last.number, number);
+        if (is_damaged) {
+          recovery.lost += pairs;
+          return true;
+        }
+        try {
+          if (number != next.number) {
+            throw Error(fmt::format("found entry {}, expected {}", number, next.number));
+          }
+          const auto entry = entry_at(bytes, next);
+          replay.apply(entry);
+          ++next.number;
+          next.pairs += entry.pairs.size();
+          recovery.replayed_bytes += bytes.size();
+        } catch (const std::exception& problem) {
+          is_damaged = true;
+          recovery.lost += pairs;
+          recovery.damage.push_back(fmt::format("stream {}: entry {} of the journal is damaged: {}",
+                                                record.name, number, problem.what()));
+        }
+        return true;
+      });
+  recovery.replayed = replay.pairs();
+  recovery.last.number = std::max(recovery.last.number, next.number - 1);
+  recovery.last.pairs = next.pairs;
+  recovery.pending = replay.take_pending();
+}
+
+}  // namespace
+
+Replay::Replay(Stream& stream, ServingState& serving, std::uint64_t begun,
+               std::uint64_t last_adopted)
+    : stream_(stream), serving_(serving), begun_(begun), last_adopted_(last_adopted) {}
+
+void Replay::apply(const Entry& entry) {
+  const auto number = entry.place.number;
+  switch (entry.kind) {
+    case EntryKind::kTexts:
+    case EntryKind::kVectors:
+      learn(entry.pairs);
+      pairs_ += entry.pairs.size();
+      return;
+    case EntryKind::kFreeze:
+      // Only a model that is still in use, or on its way, is worth building.
+      if (number >= begun_) {
+        refresh_ = stream_.freeze(entry.extent);
+      } else {
+        stream_.freeze_again(entry.extent);
+      }
+      return;
+    case EntryKind::kAdopt:
+      if (number == last_adopted_ && refresh_ != nullptr) {
+        refresh_->build();
+        stream_.adopt(*refresh_);
+      } else {
+        stream_.adopt_again(entry.adoption);
+      }
+      refresh_ = nullptr;
+      return;
+    case EntryKind::kAbandon: refresh_ = nullptr; return;
+    case EntryKind::kEvery: stream_.refresh_every(entry.every); return;
+  }
+}
+
+void Replay::learn(const EntryPairs& pairs) {
+  const auto count = pairs.size();
+  Lesson lesson;
+  if (pairs.are_vectors()) {
+    const auto x = stream_.shape_x();
+    const auto y = stream_.shape_y();
+    if (x != ItemShape{ItemKind::kDense, pairs.x_dim()} ||
+        y != ItemShape{ItemKind::kDense, pairs.y_dim()}) {
+      throw Error(fmt::format("found vectors of {} and {} dimensions, expected {} and {}",
+                              pairs.x_dim(), pairs.y_dim(), x.to_string(), y.to_string()));
+    }
+    stream_.take({pairs.x_values().data(), count, pairs.x_dim()},
+                 {pairs.y_values().data(), count, pairs.y_dim()}, batch_);
+    x_.assign(count, {});
+    y_.assign(count, {});
+  } else {
+    x_.clear();
+    y_.clear();
+    for (std::size_t i = 0; i < count; ++i) {
+      x_.push_back(pairs.x(i));
+      y_.push_back(pairs.y(i));
+    }
+    stream_.encode({x_, y_, {}}, batch_);
+  }
+  const auto bad = std::find(batch_.usable.begin(), batch_.usable.end(), false);
+  if (bad != batch_.usable.end()) {
+    throw Error(fmt::format("pair {} of it can no longer be encoded", bad - batch_.usable.begin()));
+  }
+  lesson.x = batch_.x.view();
+  lesson.y = batch_.y.view();
+  lesson.times = pairs.times().data();
+  lesson.x_texts = x_.data();
+  lesson.y_texts = y_.data();
+  stream_.learn(lesson, 0, false);
+  for (const auto& id : pairs.ids()) serving_.ids.add(id);
+}
+
+LastAdoption last_adoption(const StateFile& file, std::uint32_t stream, std::uint64_t after) {
+  LastAdoption last;
+  std::uint64_t begun = 0;
+  file.read_journal(stream, after, true,
+                    [&](std::uint64_t number, std::uint64_t, std::span<const char> bytes) {
+                      try {
+                        const auto entry = parse<Entry>(bytes);
+                        if (entry.kind == EntryKind::kFreeze) begun = number;
+                        if (entry.kind == EntryKind::kAdopt) last = {begun, number};
+                        return true;
+                      } catch (const Error&) {
+                        return false;  // the replay does not come further, either
+                      }
+                    });
+  return last;
+}
+
+Recovery recover(const StateFile& file, const std::string& name, Stream& stream,
+                 std::size_t id_window) {
+  Recovery recovery(id_window);
+  const auto record = file.find(name);
+  if (!record) return recovery;
+  const auto differences = identity_differences(record->identity, identity_text(stream.identity()));
+  if (!differences.empty()) {
+    throw IdentityError(fmt::format(
+        "{}: the state of stream {} was learned with something else:\n  {}\n"
+        "Restore what it was learned with, learn it again with the new configuration (phsic state "
+        "rebuild), or begin anew beside it (phsicd --fresh).",
+        file.file(), name, fmt::join(differences, "\n  ")));
+  }
+  recovery.stream = record->id;
+  const auto snapshot = open_newest(file, *record, stream, recovery);
+  const auto journal = file.journal(record->id);
+  if (!snapshot && (journal.first > 1 || (journal.first == 0 && !recovery.damage.empty()))) {
+    throw Error(fmt::format(
+        "{}: nothing of stream {} can be recovered: found no whole snapshot and a journal that {}, "
+        "expected one of them\n  {}\nBegin anew beside it (phsicd --fresh).",
+        file.file(), name,
+        journal.first == 0 ? "is empty" : fmt::format("begins with entry {}", journal.first),
+        fmt::join(recovery.damage, "\n  ")));
+  }
+  const auto from = snapshot.value_or(EntryPlace{record->id, 0, 0});
+  recovery.from_snapshot = stream.pairs();
+  recovery.last = {record->id, from.number, from.pairs};
+  replay(file, *record, from, stream, recovery);
+  return recovery;
+}
+
+}  // namespace phsic

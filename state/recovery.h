@@ -1,0 +1,80 @@
+// Recovery: from a snapshot and the journal after it to the stream that wrote them.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "engine/stream.h"
+#include "state/entry.h"
+#include "state/snapshot.h"
+#include "state/state_file.h"
+
+namespace phsic {
+
+// State that was learned with other encoders, kernels or options.
+class IdentityError : public Error {
+ public:
+  using Error::Error;
+};
+
+// What came of it. A stream that the file does not know is as empty as before.
+struct Recovery {
+  std::uint32_t stream = 0;  // its number in the file; 0: it has none yet
+  EntryPlace last;           // of the last entry of the journal, applied or not
+  ServingState serving;
+  std::unique_ptr<Refresh> pending;  // a model that was begun, and neither adopted nor abandoned
+  std::uint64_t from_snapshot = 0;   // pairs
+  std::uint64_t replayed = 0;        // pairs
+  std::uint64_t replayed_bytes = 0;  // of the journal
+  std::uint64_t lost = 0;            // pairs that could not be read
+  std::vector<std::string> damage;   // what was found damaged; empty: nothing
+
+  explicit Recovery(std::size_t id_window) : serving(id_window) {}
+};
+
+// Brings back what the file has of `name` into a stream that has learned nothing. Damage is told,
+// and all that comes before it is used. Throws an IdentityError if the stream is another one than
+// the state was learned with, an Error if nothing can be recovered where there should be something.
+[[nodiscard]] Recovery recover(const StateFile& file, const std::string& name, Stream& stream,
+                               std::size_t id_window);
+
+// Applies the entries of a journal to a stream, one by one.
+class Replay {
+ public:
+  // `last_adopted` is the last entry that brings a model into use: only that model is built.
+  Replay(Stream& stream, ServingState& serving, std::uint64_t begun, std::uint64_t last_adopted);
+
+  // Throws an Error when the entry cannot be applied; the stream is then as before it, but for an
+  // entry of pairs that an encoder fails on.
+  void apply(const Entry& entry);
+
+  [[nodiscard]] std::uint64_t pairs() const { return pairs_; }
+  [[nodiscard]] std::unique_ptr<Refresh> take_pending() { return std::move(refresh_); }
+
+ private:
+  void learn(const EntryPairs& pairs);
+
+  Stream& stream_;
+  ServingState& serving_;
+  const std::uint64_t begun_;
+  const std::uint64_t last_adopted_;
+  std::uint64_t pairs_ = 0;
+  std::unique_ptr<Refresh> refresh_;
+  Batch batch_;
+  std::vector<std::string_view> x_;
+  std::vector<std::string_view> y_;
+};
+
+// The last model that came into use after entry `after`: where it was begun and where it was
+// adopted; 0: none.
+struct LastAdoption {
+  std::uint64_t begun = 0;
+  std::uint64_t adopted = 0;
+};
+[[nodiscard]] LastAdoption last_adoption(const StateFile& file, std::uint32_t stream,
+                                         std::uint64_t after);
+
+}  // namespace phsic

@@ -1,0 +1,38 @@
+#include "state/schema.h"
+
+#include <fmt/format.h>
+
+#include <string_view>
+
+#include "state/state_file.h"
+
+namespace phsic {
+namespace {
+
+// docs/state.md says what they hold. Keys of the journal and of parts are made of two numbers, so
+// that a stream's entries lie together and in order without an index.
+constexpr std::string_view kTables[] = {
+    "CREATE TABLE stream (id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE, "
+    "identity TEXT NOT NULL, options TEXT NOT NULL, created REAL NOT NULL) STRICT",
+    "CREATE TABLE journal (key INTEGER PRIMARY KEY, pairs INTEGER NOT NULL, entry BLOB NOT NULL) "
+    "STRICT",
+    "CREATE TABLE snapshot (id INTEGER PRIMARY KEY AUTOINCREMENT, stream INTEGER NOT NULL, "
+    "number INTEGER NOT NULL, pairs INTEGER NOT NULL, taken REAL NOT NULL, bytes INTEGER NOT NULL) "
+    "STRICT",
+    "CREATE TABLE snapshot_part (key INTEGER PRIMARY KEY, bytes BLOB NOT NULL) STRICT",
+    "CREATE TABLE feed (topic TEXT PRIMARY KEY, last INTEGER NOT NULL) STRICT",
+};
+
+}  // namespace
+
+void create_schema(const Database& database) {
+  for (const auto table : kTables) database.run(table);
+  database.run(fmt::format("PRAGMA application_id = {}", kApplicationId));
+  database.run(fmt::format("PRAGMA user_version = {}", kStateVersion));
+}
+
+void migrate_schema(const Database& database, int /*version*/) {
+  database.run(fmt::format("PRAGMA user_version = {}", kStateVersion));
+}
+
+}  // namespace phsic

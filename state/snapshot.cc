@@ -1,0 +1,60 @@
+#include "state/snapshot.h"
+
+#include <utility>
+
+namespace phsic {
+namespace {
+
+constexpr std::string_view kKind = "SNAP";
+constexpr std::size_t kLongestName = 64;
+constexpr std::uint32_t kMostCounters = 1000;
+
+}  // namespace
+
+void ServingState::save(Writer& writer) const {
+  writer.number(static_cast<std::uint32_t>(counters.size()));
+  for (const auto& [name, count] : counters) {
+    writer.text(name);
+    writer.number(count);
+  }
+  drift.save(writer);
+  writer.number(drift_model);
+  ids.save(writer);
+}
+
+void ServingState::load(Reader& reader) {
+  const auto count = reader.number_in<std::uint32_t>("counters", 0, kMostCounters);
+  for (std::uint32_t i = 0; i < count; ++i) {
+    auto name = reader.text("counter", kLongestName);
+    counters[std::move(name)] = reader.number<std::uint64_t>("counter");
+  }
+  drift = DriftAlarm::load(reader);
+  drift_model = reader.number<std::uint64_t>("model of the drift alarm");
+  ids.load(reader);
+}
+
+std::string seal_snapshot(const EntryPlace& last, const ServingState& serving,
+                          const StreamState& state) {
+  Writer writer;
+  writer.number(last.stream);
+  writer.number(last.number);
+  writer.number(last.pairs);
+  serving.save(writer);
+  state.save(writer);
+  return seal(kKind, writer.bytes());
+}
+
+EntryPlace open_snapshot(std::span<const char> bytes, ServingState& serving, Stream& stream) {
+  Reader reader(unseal(kKind, bytes));
+  EntryPlace last;
+  last.stream = reader.number<std::uint32_t>("stream");
+  last.number = reader.number<std::uint64_t>("last entry");
+  last.pairs = reader.number<std::uint64_t>("pairs up to it");
+  ServingState served(serving.ids.capacity());
+  served.load(reader);
+  stream.restore(reader);
+  serving = std::move(served);
+  return last;
+}
+
+}  // namespace phsic

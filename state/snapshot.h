@@ -1,0 +1,41 @@
+// A snapshot: all there is to know of a stream at one place of its journal.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "core/drift.h"
+#include "engine/stream.h"
+#include "state/entry.h"
+#include "state/seen_ids.h"
+
+namespace phsic {
+
+// What is kept of how a stream was served, beside what it has learned.
+struct ServingState {
+  std::map<std::string, std::uint64_t> counters;
+  DriftAlarm drift;
+  std::uint64_t drift_model = 0;  // whose scores the alarm watches
+  SeenIds ids;
+
+  explicit ServingState(std::size_t id_window) : ids(id_window) {}
+  void save(Writer& writer) const;
+  void load(Reader& reader);
+};
+
+// The archive `SNAP`. `last` is the place of the last entry that it covers, with the pairs in all
+// entries up to there.
+[[nodiscard]] std::string seal_snapshot(const EntryPlace& last, const ServingState& serving,
+                                        const StreamState& state);
+
+// Restores stream and serving from it. Throws an Error, and nothing changes, unless the bytes are
+// whole and the stream is such a one. `last.stream` is not compared: state may move to another
+// file.
+[[nodiscard]] EntryPlace open_snapshot(std::span<const char> bytes, ServingState& serving,
+                                       Stream& stream);
+
+}  // namespace phsic

@@ -1,0 +1,347 @@
+#include "state/state_file.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/file.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <chrono>
+#include <cstring>
+#include <filesystem>
+
+#include "state/schema.h"
+
+namespace phsic {
+namespace {
+
+constexpr std::int64_t kNumbers = std::int64_t{1} << 44;  // entries of a stream
+constexpr std::int64_t kParts = std::int64_t{1} << 20;    // of a snapshot
+constexpr std::size_t kPartBytes = 16U << 20U;
+
+std::int64_t key_of(std::uint32_t stream, std::uint64_t number) {
+  return static_cast<std::int64_t>(stream) * kNumbers + static_cast<std::int64_t>(number);
+}
+
+double seconds_since_1970() {
+  const auto now = std::chrono::system_clock::now().time_since_epoch();
+  return std::chrono::duration<double>(now).count();
+}
+
+StreamRecord record_of(const Database::Statement& row) {
+  StreamRecord record;
+  record.id = static_cast<std::uint32_t>(row.whole(0));
+  record.name = row.text(1);
+  record.identity = row.text(2);
+  record.options = row.text(3);
+  record.created = row.real(4);
+  return record;
+}
+
+std::vector<std::pair<std::string_view, std::string_view>> lines_of(std::string_view identity) {
+  std::vector<std::pair<std::string_view, std::string_view>> lines;
+  while (!identity.empty()) {
+    const auto end = std::min(identity.find('\n'), identity.size());
+    const auto line = identity.substr(0, end);
+    identity.remove_prefix(std::min(end + 1, identity.size()));
+    const auto colon = line.find(": ");
+    if (colon == std::string_view::npos) continue;
+    lines.emplace_back(line.substr(0, colon), line.substr(colon + 2));
+  }
+  return lines;
+}
+
+}  // namespace
+
+std::string identity_text(const std::vector<StreamTrait>& traits) {
+  std::string text;
+  for (const auto& [name, value] : traits) {
+    auto line = value;
+    std::replace(line.begin(), line.end(), '\n', ' ');
+    fmt::format_to(std::back_inserter(text), "{}: {}\n", name, line);
+  }
+  return text;
+}
+
+std::vector<std::string> identity_differences(std::string_view found, std::string_view expected) {
+  std::vector<std::string> differences;
+  const auto find = [](const auto& lines, std::string_view name) {
+    for (const auto& [key, value] : lines) {
+      if (key == name) return value;
+    }
+    return std::string_view("nothing");
+  };
+  const auto ours = lines_of(expected);
+  const auto theirs = lines_of(found);
+  for (const auto& [name, value] : ours) {
+    const auto other = find(theirs, name);
+    if (other != value) {
+      differences.push_back(fmt::format("{}: found {}, expected {}", name, other, value));
+    }
+  }
+  for (const auto& [name, value] : theirs) {
+    if (find(ours, name) == "nothing") {
+      differences.push_back(fmt::format("{}: found {}, expected nothing", name, value));
+    }
+  }
+  return differences;
+}
+
+StateLock::StateLock(const std::string& file) {
+  const auto name = file + "-lock";
+  descriptor_ = open(name.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0640);
+  if (descriptor_ < 0) {
+    throw Error(
+        fmt::format("{}: {}, expected a file that can be written", name, std::strerror(errno)));
+  }
+  if (flock(descriptor_, LOCK_EX | LOCK_NB) != 0) {
+    close(descriptor_);
+    throw Error(
+        fmt::format("{}: found it in use, expected no daemon or tool that writes it", file));
+  }
+}
+
+// The file stays: another process may be about to lock it.
+StateLock::~StateLock() { close(descriptor_); }
+
+StateFile::StateFile(const std::string& file, Database::Access access) : database_(file, access) {
+  const bool is_empty = database_.number("SELECT count(*) FROM sqlite_schema") == 0;
+  if (is_empty && access == Database::Access::kCreate) {
+    create();
+  } else {
+    open_existing(access);
+  }
+}
+
+void StateFile::create() const {
+  database_.run("PRAGMA journal_mode = WAL");
+  database_.run("PRAGMA synchronous = FULL");
+  database_.transact([&] { create_schema(database_); });
+}
+
+void StateFile::open_existing(Database::Access access) {
+  const auto application = database_.number("PRAGMA application_id");
+  if (application != kApplicationId) {
+    throw Error(fmt::format("{}: found application id {:#x}, expected {:#x}: no state of phsicd",
+                            file(), application, kApplicationId));
+  }
+  version_ = static_cast<int>(database_.number("PRAGMA user_version"));
+  if (version_ < 1 || version_ > kStateVersion) {
+    throw Error(fmt::format("{}: found schema version {}, expected 1 to {}", file(), version_,
+                            kStateVersion));
+  }
+  if (access == Database::Access::kRead) return;
+  database_.run("PRAGMA journal_mode = WAL");
+  database_.run("PRAGMA synchronous = FULL");
+  // What a snapshot has made of the log is given back.
+  database_.run("PRAGMA journal_size_limit = 67108864");
+  if (version_ < kStateVersion) {
+    database_.transact([&] { migrate_schema(database_, version_); });
+    version_ = kStateVersion;
+  }
+}
+
+std::vector<StreamRecord> StateFile::streams() const {
+  std::vector<StreamRecord> all;
+  auto rows =
+      database_.prepare("SELECT id, name, identity, options, created FROM stream ORDER BY name");
+  while (rows.step()) all.push_back(record_of(rows));
+  return all;
+}
+
+std::optional<StreamRecord> StateFile::find(std::string_view name) const {
+  auto rows =
+      database_.prepare("SELECT id, name, identity, options, created FROM stream WHERE name = ?");
+  rows.bind(1, name);
+  if (!rows.step()) return std::nullopt;
+  return record_of(rows);
+}
+
+std::vector<SnapshotRecord> StateFile::snapshots(std::uint32_t stream) const {
+  std::vector<SnapshotRecord> all;
+  auto rows = database_.prepare(
+      "SELECT id, number, pairs, taken, bytes FROM snapshot WHERE stream = ? ORDER BY id DESC");
+  rows.bind(1, std::int64_t{stream});
+  while (rows.step()) {
+    SnapshotRecord record;
+    record.id = rows.whole(0);
+    record.number = static_cast<std::uint64_t>(rows.whole(1));
+    record.pairs = static_cast<std::uint64_t>(rows.whole(2));
+    record.taken = rows.real(3);
+    record.bytes = static_cast<std::uint64_t>(rows.whole(4));
+    all.push_back(record);
+  }
+  return all;
+}
+
+std::string StateFile::snapshot(const SnapshotRecord& record) const {
+  std::string bytes;
+  auto rows = database_.prepare(
+      "SELECT key, bytes FROM snapshot_part WHERE key >= ?1 * 1048576 AND key < (?1 + 1) * 1048576 "
+      "ORDER BY key");
+  rows.bind(1, record.id);
+  for (std::int64_t part = 0; rows.step(); ++part) {
+    if (rows.whole(0) != record.id * kParts + part) break;
+    const auto more = rows.bytes(1);
+    bytes.append(more.data(), more.size());
+  }
+  if (bytes.size() != record.bytes) {
+    throw Error(fmt::format("found {} bytes, expected {}", bytes.size(), record.bytes));
+  }
+  return bytes;
+}
+
+JournalExtent StateFile::journal(std::uint32_t stream, std::uint64_t after) const {
+  JournalExtent extent;
+  auto rows = database_.prepare(
+      "SELECT min(key), max(key), count(*), sum(pairs), sum(length(entry)) FROM journal "
+      "WHERE key > ? AND key < ?");
+  rows.bind(1, key_of(stream, after)).bind(2, key_of(stream + 1, 0));
+  if (!rows.step() || rows.whole(2) == 0) return extent;
+  extent.first = static_cast<std::uint64_t>(rows.whole(0) % kNumbers);
+  extent.last = static_cast<std::uint64_t>(rows.whole(1) % kNumbers);
+  extent.entries = static_cast<std::uint64_t>(rows.whole(2));
+  extent.pairs = static_cast<std::uint64_t>(rows.whole(3));
+  extent.bytes = static_cast<std::uint64_t>(rows.whole(4));
+  return extent;
+}
+
+void StateFile::read_journal(
+    std::uint32_t stream, std::uint64_t after, bool events,
+    const std::function<bool(std::uint64_t, std::uint64_t, std::span<const char>)>& visit) const {
+  auto rows = database_.prepare(
+      events ? "SELECT key, pairs, entry FROM journal WHERE key > ? AND key < ? AND pairs = 0 "
+               "ORDER BY key"
+             : "SELECT key, pairs, entry FROM journal WHERE key > ? AND key < ? ORDER BY key");
+  rows.bind(1, key_of(stream, after)).bind(2, key_of(stream + 1, 0));
+  while (rows.step()) {
+    const auto number = static_cast<std::uint64_t>(rows.whole(0) % kNumbers);
+    if (!visit(number, static_cast<std::uint64_t>(rows.whole(1)), rows.bytes(2))) return;
+  }
+}
+
+std::map<std::string, std::uint64_t> StateFile::feed() const {
+  std::map<std::string, std::uint64_t> all;
+  auto rows = database_.prepare("SELECT topic, last FROM feed");
+  while (rows.step()) {
+    all[std::string(rows.text(0))] = static_cast<std::uint64_t>(rows.whole(1));
+  }
+  return all;
+}
+
+std::vector<std::string> StateFile::check() const {
+  std::vector<std::string> problems;
+  auto rows = database_.prepare("PRAGMA quick_check(10)");
+  while (rows.step()) {
+    if (rows.text(0) != "ok") problems.emplace_back(rows.text(0));
+  }
+  return problems;
+}
+
+std::uint32_t StateFile::put_stream(const std::string& name, const std::string& identity,
+                                    const std::string& options) {
+  if (const auto known = find(name)) {
+    auto change = database_.prepare("UPDATE stream SET identity = ?, options = ? WHERE id = ?");
+    change.bind(1, identity).bind(2, options).bind(3, std::int64_t{known->id}).run();
+    return known->id;
+  }
+  auto insert = database_.prepare(
+      "INSERT INTO stream (name, identity, options, created) VALUES (?, ?, ?, ?)");
+  insert.bind(1, name).bind(2, identity).bind(3, options).bind(4, seconds_since_1970()).run();
+  return static_cast<std::uint32_t>(database_.last_insert());
+}
+
+void StateFile::remove_stream(std::uint32_t stream) {
+  const std::int64_t id{stream};
+  database_
+      .prepare(
+          "DELETE FROM snapshot_part WHERE key / 1048576 IN (SELECT id FROM snapshot "
+          "WHERE stream = ?)")
+      .bind(1, id)
+      .run();
+  database_.prepare("DELETE FROM snapshot WHERE stream = ?").bind(1, id).run();
+  database_.prepare("DELETE FROM journal WHERE key >= ? AND key < ?")
+      .bind(1, key_of(stream, 0))
+      .bind(2, key_of(stream + 1, 0))
+      .run();
+  database_.prepare("DELETE FROM stream WHERE id = ?").bind(1, id).run();
+}
+
+void StateFile::append(std::uint32_t stream, std::uint64_t number, std::uint64_t pairs,
+                       std::span<const char> entry) {
+  if (!append_) {
+    append_ = database_.prepare("INSERT INTO journal (key, pairs, entry) VALUES (?, ?, ?)");
+  }
+  // A statement that has failed must be reset before it is bound again.
+  append_->reset();
+  append_->bind(1, key_of(stream, number))
+      .bind(2, static_cast<std::int64_t>(pairs))
+      .bind_bytes(3, entry);
+  append_->run();
+}
+
+void StateFile::put_snapshot(std::uint32_t stream, std::uint64_t number, std::uint64_t pairs,
+                             std::span<const char> bytes, const Keeping& keeping) {
+  auto insert = database_.prepare(
+      "INSERT INTO snapshot (stream, number, pairs, taken, bytes) VALUES (?, ?, ?, ?, ?)");
+  insert.bind(1, std::int64_t{stream})
+      .bind(2, static_cast<std::int64_t>(number))
+      .bind(3, static_cast<std::int64_t>(pairs))
+      .bind(4, seconds_since_1970())
+      .bind(5, static_cast<std::int64_t>(bytes.size()))
+      .run();
+  const auto id = database_.last_insert();
+  auto part = database_.prepare("INSERT INTO snapshot_part (key, bytes) VALUES (?, ?)");
+  for (std::size_t start = 0, i = 0; start < bytes.size(); start += kPartBytes, ++i) {
+    part.bind(1, id * kParts + static_cast<std::int64_t>(i))
+        .bind_bytes(2, bytes.subspan(start, std::min(kPartBytes, bytes.size() - start)))
+        .run();
+  }
+  const auto all = snapshots(stream);
+  for (std::size_t i = std::max<std::size_t>(1, keeping.snapshots); i < all.size(); ++i) {
+    database_
+        .prepare("DELETE FROM snapshot_part WHERE key >= ?1 * 1048576 AND key < (?1 + 1) * 1048576")
+        .bind(1, all[i].id)
+        .run();
+    database_.prepare("DELETE FROM snapshot WHERE id = ?").bind(1, all[i].id).run();
+  }
+  if (keeping.whole_journal) return;
+  const auto oldest = all[std::min(std::max<std::size_t>(1, keeping.snapshots), all.size()) - 1];
+  database_.prepare("DELETE FROM journal WHERE key >= ? AND key <= ?")
+      .bind(1, key_of(stream, 0))
+      .bind(2, key_of(stream, oldest.number))
+      .run();
+}
+
+void StateFile::put_feed(const std::string& topic, std::uint64_t last) {
+  database_
+      .prepare(
+          "INSERT INTO feed (topic, last) VALUES (?1, ?2) "
+          "ON CONFLICT (topic) DO UPDATE SET last = ?2")
+      .bind(1, topic)
+      .bind(2, static_cast<std::int64_t>(last))
+      .run();
+}
+
+bool StateFile::has_moved() const {
+  return database_.has_moved() || !std::filesystem::exists(file() + "-wal");
+}
+
+bool StateFile::was_replaced() const {
+  return database_.has_moved() && std::filesystem::exists(file());
+}
+
+std::string set_aside(const std::string& file, std::string_view word) {
+  for (int n = 1;; ++n) {
+    const auto copy = fmt::format("{}.{}-{}", file, word, n);
+    if (std::filesystem::exists(copy)) continue;
+    std::filesystem::copy_file(file, copy);
+    if (std::filesystem::exists(file + "-wal")) {
+      std::filesystem::copy_file(file + "-wal", copy + "-wal");
+    }
+    return copy;
+  }
+}
+
+}  // namespace phsic

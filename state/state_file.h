@@ -1,0 +1,140 @@
+// The state of a daemon: one SQLite file with the journals and snapshots of its streams.
+//
+// docs/state.md describes the file. Who writes holds a lock beside it, so that there is one of them
+// at a time; anyone may read meanwhile. A StateFile belongs to one thread at a time; it throws a
+// DatabaseError when SQLite fails, an Error when the file is not what it should be.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "engine/stream.h"
+#include "state/database.h"
+
+namespace phsic {
+
+inline constexpr int kStateVersion = 1;
+
+// A stream as the file knows it.
+struct StreamRecord {
+  std::uint32_t id = 0;
+  std::string name;
+  std::string identity;  // lines of `name: value`
+  std::string options;   // JSON
+  double created = 0;
+};
+
+struct SnapshotRecord {
+  std::int64_t id = 0;
+  std::uint64_t number = 0;  // the last entry that it covers
+  std::uint64_t pairs = 0;
+  double taken = 0;
+  std::uint64_t bytes = 0;
+};
+
+struct JournalExtent {
+  std::uint64_t first = 0;  // number of the first entry; 0: there is none
+  std::uint64_t last = 0;
+  std::uint64_t entries = 0;
+  std::uint64_t pairs = 0;
+  std::uint64_t bytes = 0;
+};
+
+// What a file of a stream's traits looks like in it.
+[[nodiscard]] std::string identity_text(const std::vector<StreamTrait>& traits);
+// What differs, a line for each: name: found ..., expected ...
+[[nodiscard]] std::vector<std::string> identity_differences(std::string_view found,
+                                                            std::string_view expected);
+
+// Keeps others from writing a state, as long as it lives.
+class StateLock {
+ public:
+  // Throws an Error when somebody else has it.
+  explicit StateLock(const std::string& file);
+  ~StateLock();
+  StateLock(const StateLock&) = delete;
+  StateLock& operator=(const StateLock&) = delete;
+  StateLock(StateLock&&) = delete;
+  StateLock& operator=(StateLock&&) = delete;
+
+ private:
+  int descriptor_;
+};
+
+class StateFile {
+ public:
+  // kCreate makes a new one where there is none. An older schema is brought forward, unless it is
+  // only read. Throws an Error that says what was found and expected.
+  StateFile(const std::string& file, Database::Access access);
+
+  [[nodiscard]] const std::string& file() const { return database_.file(); }
+  [[nodiscard]] int version() const { return version_; }
+
+  // -- Reading --
+
+  [[nodiscard]] std::vector<StreamRecord> streams() const;
+  [[nodiscard]] std::optional<StreamRecord> find(std::string_view name) const;
+  // Newest first.
+  [[nodiscard]] std::vector<SnapshotRecord> snapshots(std::uint32_t stream) const;
+  [[nodiscard]] std::string snapshot(const SnapshotRecord& record) const;
+  [[nodiscard]] JournalExtent journal(std::uint32_t stream, std::uint64_t after = 0) const;
+  // Calls visit(number, pairs, entry) for each entry after `after`, in order, until it returns
+  // false. `events`: only entries without pairs.
+  void read_journal(
+      std::uint32_t stream, std::uint64_t after, bool events,
+      const std::function<bool(std::uint64_t, std::uint64_t, std::span<const char>)>& visit) const;
+  [[nodiscard]] std::map<std::string, std::uint64_t> feed() const;
+  // What SQLite finds wrong with the file; empty: nothing.
+  [[nodiscard]] std::vector<std::string> check() const;
+
+  // -- Writing --
+
+  // All of `work`, or nothing.
+  void transact(const std::function<void()>& work) const { database_.transact(work); }
+
+  // A new one, or new options of one that is there. Returns its id.
+  std::uint32_t put_stream(const std::string& name, const std::string& identity,
+                           const std::string& options);
+  void remove_stream(std::uint32_t stream);
+  void append(std::uint32_t stream, std::uint64_t number, std::uint64_t pairs,
+              std::span<const char> entry);
+  // Keeps the newest `keep` snapshots of the stream, this one included, and of the journal what
+  // comes after the oldest of them, or all of it.
+  struct Keeping {
+    std::size_t snapshots = 3;
+    bool whole_journal = false;
+  };
+  void put_snapshot(std::uint32_t stream, std::uint64_t number, std::uint64_t pairs,
+                    std::span<const char> bytes, const Keeping& keeping);
+  void put_feed(const std::string& topic, std::uint64_t last);
+
+  // Is the file that is open no longer the one of that name, or its log gone?
+  [[nodiscard]] bool has_moved() const;
+  // ... and is there another one of that name?
+  [[nodiscard]] bool was_replaced() const;
+  void back_up(const std::string& to) const { database_.back_up(to); }
+
+ private:
+  void create() const;
+  void open_existing(Database::Access access);
+
+  Database database_;
+  int version_ = kStateVersion;
+  // Prepared at the first use.
+  std::optional<Database::Statement> append_;
+};
+
+// Copies the file, its log included, to FILE.WORD-N beside it, N the first free number. Nothing
+// else may have it open for writing. Returns the name of the copy.
+std::string set_aside(const std::string& file, std::string_view word);
+
+}  // namespace phsic
