@@ -52,6 +52,13 @@ std::vector<std::pair<std::string_view, std::string_view>> lines_of(std::string_
   return lines;
 }
 
+// A commit is on the disk when it returns, and what a snapshot has made of the log is given back.
+void tune(const Database& database) {
+  database.run("PRAGMA journal_mode = WAL");
+  database.run("PRAGMA synchronous = FULL");
+  database.run("PRAGMA journal_size_limit = 67108864");
+}
+
 }  // namespace
 
 std::string identity_text(const std::vector<StreamTrait>& traits) {
@@ -115,8 +122,7 @@ StateFile::StateFile(const std::string& file, Database::Access access) : databas
 }
 
 void StateFile::create() const {
-  database_.run("PRAGMA journal_mode = WAL");
-  database_.run("PRAGMA synchronous = FULL");
+  tune(database_);
   database_.transact([&] { create_schema(database_); });
 }
 
@@ -132,10 +138,7 @@ void StateFile::open_existing(Database::Access access) {
                             kStateVersion));
   }
   if (access == Database::Access::kRead) return;
-  database_.run("PRAGMA journal_mode = WAL");
-  database_.run("PRAGMA synchronous = FULL");
-  // What a snapshot has made of the log is given back.
-  database_.run("PRAGMA journal_size_limit = 67108864");
+  tune(database_);
   if (version_ < kStateVersion) {
     database_.transact([&] { migrate_schema(database_, version_); });
     version_ = kStateVersion;
