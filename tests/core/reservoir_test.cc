@@ -31,6 +31,14 @@ TEST_CASE("A reservoir that is not full keeps every pair with its weight") {
   }
 }
 
+TEST_CASE("A uniform draw is never 0 and never 1") {
+  // The seeds of which the first bits are all 0 and all 1.
+  CHECK(Random(0xc5deefb0344c1df5).bits() == 0);
+  CHECK(Random(0xc5deefb0344c1df5).uniform() == 0x1p-54);
+  CHECK(Random(0x1fdb84807c8bc327).bits() == ~std::uint64_t{0});
+  CHECK(Random(0x1fdb84807c8bc327).uniform() == 1 - 0x1p-53);
+}
+
 TEST_CASE("A pair of weight zero never stays") {
   Reservoir<double> reservoir(100, kOne, kOne);
   offer(reservoir, 1, -INFINITY, 1);
