@@ -562,10 +562,10 @@ void Learner<T>::merge_buckets(const Learner& theirs) {
       place->moments.merge(moments);
       place->reservoir.merge(bucket.reservoir, log_fading(later));
     } else {
-      Bucket copy = bucket;
-      copy.id = id;
-      copy.moments = std::move(moments);
-      buckets_.insert(place, std::move(copy));
+      const Reservoir<T>& sample = bucket.reservoir;
+      Reservoir<T> shifted(sample.capacity(), sample.shape_x(), sample.shape_y());
+      shifted.merge(sample, log_fading(later));
+      buckets_.insert(place, Bucket{id, std::move(moments), std::move(shifted)});
     }
   }
   if (buckets_.empty()) return;

@@ -141,6 +141,20 @@ TEST_CASE("A learner that has learned nothing takes over what it is merged with"
   }
 }
 
+TEST_CASE("What a learner without pairs takes over weighs the same in sample and moments") {
+  for (const auto mode : {Forgetting::Mode::kHalfLifePairs, Forgetting::Mode::kHalfLifeSeconds}) {
+    Scene<Cosine> scene(21, 1000, 1000);
+    scene.config.forgetting = {mode, 100, 1};
+    Learner<float> empty(scene.config);
+    Learner<float> theirs(scene.config);
+    scene.feed(theirs, scene.stream);
+    empty.merge(theirs);
+    double weight = 0;
+    for (const double each : empty.sample().weights) weight += each;
+    CHECK(weight == Approx(empty.moments(Learner<float>::Extent::kAll).weight()));
+  }
+}
+
 TEST_CASE("A merge under the same pivots carries nothing, even after they were saved") {
   Scene<Gaussian> scene(20, 800, 800);
   auto left = scene.learner();
