@@ -4,8 +4,8 @@
 PACKAGES := g++ cmake make ninja-build libeigen3-dev libopenblas-serial-dev libboost-dev \
   libfmt-dev libxxhash-dev libicu-dev libsentencepiece-dev libfasttext-dev libarchive-dev \
   libsimdjson-dev libyaml-cpp-dev zlib1g-dev nlohmann-json3-dev libcli11-dev pkg-config \
-  cppzmq-dev libzmq3-dev libsqlite3-dev libspdlog-dev libsystemd-dev systemd python3 python3-zmq catch2 \
-  libbenchmark-dev
+  cppzmq-dev libzmq3-dev libsqlite3-dev libspdlog-dev libsystemd-dev systemd python3 python3-zmq \
+  catch2 libbenchmark-dev
 CLANG_PACKAGES := clang clang-format clang-tidy libclang-rt-14-dev llvm
 
 JOBS ?= $(shell nproc)
