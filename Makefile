@@ -13,7 +13,7 @@ FUZZ_SECONDS ?= 60
 
 SOURCES = $(shell find . -path ./build -prune -o \( -name '*.cc' -o -name '*.h' \) -print | sort)
 # What is shipped. Tests and benchmarks are held to the format and the compilers' warnings.
-LINTED ?= core plugins engine daemon cli examples
+LINTED ?= core plugins engine state daemon cli examples
 UNITS = $(filter $(LINTED:%=./%/%),$(filter %.cc,$(SOURCES)))
 
 # $(call install,PACKAGES): calls apt-get only when something is missing, sudo only when needed.
