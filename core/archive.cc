@@ -96,10 +96,15 @@ std::string seal(std::string_view kind, const std::string& payload) {
   for (const char c : kind) writer.number(c);
   writer.number(kArchiveVersion);
   writer.number<std::uint64_t>(payload.size());
-  std::string bytes = writer.bytes() + payload;
+  // Snapshots are large: copied once.
+  std::string bytes;
+  bytes.reserve(writer.bytes().size() + payload.size() + kChecksumSize);
+  bytes += writer.bytes();
+  bytes += payload;
   Writer checksum;
   checksum.number<std::uint64_t>(XXH3_64bits(bytes.data(), bytes.size()));
-  return bytes + checksum.bytes();
+  bytes += checksum.bytes();
+  return bytes;
 }
 
 Reader unseal(std::string_view kind, std::span<const char> bytes) {
