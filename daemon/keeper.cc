@@ -65,6 +65,7 @@ Keeper::~Keeper() {
 void Keeper::open_file() {
   state_ = std::make_unique<StateFile>(file_name_, Database::Access::kCreate);
   held_.open(file_name_);
+  held_log_.open(file_name_ + "-wal");
 }
 
 KeptStream& Keeper::open(const std::string& name, const std::string& identity,
@@ -233,10 +234,7 @@ void Keeper::write_stream(KeptStream& stream) {
 
 void Keeper::write_item(const Item& item) {
   switch (item.kind) {
-    case Item::Kind::kOpen:
-      item.stream->id_ =
-          state_->put_stream(item.stream->name_, item.stream->identity_, item.stream->options_);
-      break;
+    case Item::Kind::kOpen: write_stream(*item.stream); break;
     case Item::Kind::kEntry:
       if (!item.stream->in_step_) break;
       state_->append(item.stream->id_, item.number, item.pairs, item.bytes);
@@ -347,8 +345,8 @@ void Keeper::fail(std::span<const Item> items, const std::exception& problem) {
     // What has reached the disk is not known. Nothing that is open is trusted any more.
     const std::lock_guard lock(mutex_);
     for (auto& stream : streams_) stream.in_step_ = false;
-    if (state_ != nullptr && held_.is_other(file_name_)) {
-      // Closing it would delete the log of that name, which belongs to the other file now.
+    if (state_ != nullptr && held_log_.is_other(file_name_ + "-wal")) {
+      // Closing deletes the log of that name, which belongs to another file now.
       static_cast<void>(state_.release());
     }
     state_ = nullptr;
@@ -357,6 +355,8 @@ void Keeper::fail(std::span<const Item> items, const std::exception& problem) {
     pause_ = kFirstPause;
     next_try_ = Clock::now() + pause_;
   }
+  // Before anybody hears that something was not kept.
+  show();
 }
 
 // Opens the file if need be, and asks for snapshots of the streams that are out of step.
@@ -393,6 +393,7 @@ void Keeper::open_again() {
                     file_name_));
   }
   held_.reset();
+  held_log_.reset();
   open_file();
   if (const auto problems = state_->check(); !problems.empty()) {
     throw Error(fmt::format("{}: found it damaged: {}", file_name_, problems.front()));
@@ -416,7 +417,8 @@ void Keeper::show() {
     const std::lock_guard lock(problem_mutex_);
     problem_.clear();
   }
-  if (keeping_.exchange(keeps) == keeps) return;
+  keeping_ = keeps;
+  if (std::exchange(shown_, keeps) == keeps) return;
   watcher_(keeps, keeps ? "what is learned is kept again" : problem());
 }
 

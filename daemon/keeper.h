@@ -173,7 +173,10 @@ class Keeper {
   };
   std::deque<Writing> writing_;       // snapshots, part by part
   std::unique_ptr<StateFile> state_;  // null after an error, until it is opened anew
-  FileHandle held_;                   // the same file, so that its number is not given to another
+  // The same file and its log, to know them again: a number in use is not given to another file.
+  FileHandle held_;
+  FileHandle held_log_;
+  bool shown_ = true;  // what the watcher was told last
   std::optional<Clock::time_point> next_try_;
   Clock::duration pause_{};
 
