@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <filesystem>
 #include <future>
 #include <utility>
 
@@ -60,6 +61,21 @@ Keeper::~Keeper() {
   filled_.notify_one();
   thread_.join();
   state_ = nullptr;
+}
+
+void Keeper::close_file() {
+  if (state_ == nullptr) return;
+  const auto log = file_name_ + "-wal";
+  const bool has_moved = state_->has_moved();
+  if (held_log_.is_other(log)) {
+    // Closing deletes the log of that name, which belongs to another file now.
+    static_cast<void>(state_.release());
+    return;
+  }
+  state_ = nullptr;
+  // SQLite leaves the log of a file that has moved. Whatever lies beside it next must not take it
+  // for its own.
+  if (has_moved) std::filesystem::remove(log);
 }
 
 void Keeper::open_file() {
@@ -343,13 +359,11 @@ void Keeper::fail(std::span<const Item> items, const std::exception& problem) {
     }
   } else {
     // What has reached the disk is not known. Nothing that is open is trusted any more.
-    const std::lock_guard lock(mutex_);
-    for (auto& stream : streams_) stream.in_step_ = false;
-    if (state_ != nullptr && held_log_.is_other(file_name_ + "-wal")) {
-      // Closing deletes the log of that name, which belongs to another file now.
-      static_cast<void>(state_.release());
+    {
+      const std::lock_guard lock(mutex_);
+      for (auto& stream : streams_) stream.in_step_ = false;
     }
-    state_ = nullptr;
+    close_file();
   }
   if (!next_try_) {
     pause_ = kFirstPause;

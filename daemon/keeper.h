@@ -139,6 +139,7 @@ class Keeper {
   void require_open() const;
   void require_in_place() const;
   void open_file();
+  void close_file();
   void open_again();
   void fail(std::span<const Item> items, const std::exception& problem);
   void retry();
