@@ -4,8 +4,8 @@
 PACKAGES := g++ cmake make ninja-build libeigen3-dev libopenblas-serial-dev libboost-dev \
   libfmt-dev libxxhash-dev libicu-dev libsentencepiece-dev libfasttext-dev libarchive-dev \
   libsimdjson-dev libyaml-cpp-dev zlib1g-dev nlohmann-json3-dev libcli11-dev pkg-config \
-  cppzmq-dev libzmq3-dev libsqlite3-dev libspdlog-dev libsystemd-dev systemd python3 python3-zmq catch2 \
-  libbenchmark-dev
+  cppzmq-dev libzmq3-dev libsqlite3-dev libspdlog-dev libsystemd-dev systemd python3 python3-zmq \
+  catch2 libbenchmark-dev
 CLANG_PACKAGES := clang clang-format clang-tidy libclang-rt-14-dev llvm
 
 JOBS ?= $(shell nproc)
@@ -13,7 +13,7 @@ FUZZ_SECONDS ?= 60
 
 SOURCES = $(shell find . -path ./build -prune -o \( -name '*.cc' -o -name '*.h' \) -print | sort)
 # What is shipped. Tests and benchmarks are held to the format and the compilers' warnings.
-LINTED ?= core plugins engine daemon cli examples
+LINTED ?= core plugins engine state daemon cli examples
 UNITS = $(filter $(LINTED:%=./%/%),$(filter %.cc,$(SOURCES)))
 
 # $(call install,PACKAGES): calls apt-get only when something is missing, sudo only when needed.

@@ -25,6 +25,16 @@ std::vector<std::string> daemon_arguments(const Folder& folder,
   return arguments;
 }
 
+std::vector<std::string> keeping_arguments(const Folder& folder,
+                                           const std::vector<std::string>& settings,
+                                           const std::vector<std::string>& daemon_settings) {
+  auto arguments = daemon_arguments(folder, settings);
+  arguments.insert(arguments.end(),
+                   {"--set", fmt::format("state={}", folder.file("state.db").string())});
+  for (const auto& setting : daemon_settings) arguments.insert(arguments.end(), {"--set", setting});
+  return arguments;
+}
+
 }  // namespace
 
 Process::Process(const std::string& program, const std::vector<std::string>& arguments) {
@@ -89,6 +99,13 @@ nlohmann::json WireClient::ask(const std::string& request) {
 
 LiveDaemon::LiveDaemon(const std::vector<std::string>& settings)
     : process_(PHSICD_PROGRAM, daemon_arguments(folder_, settings)),
+      client_(context_, endpoint("service")) {
+  static_cast<void>(client_.ask(R"({"op":"ping"})"));
+}
+
+LiveDaemon::LiveDaemon(const std::vector<std::string>& settings,
+                       const std::vector<std::string>& daemon_settings)
+    : process_(PHSICD_PROGRAM, keeping_arguments(folder_, settings, daemon_settings)),
       client_(context_, endpoint("service")) {
   static_cast<void>(client_.ask(R"({"op":"ping"})"));
 }

@@ -62,10 +62,14 @@ class LiveDaemon {
  public:
   // One stream, "default", with these settings: "encoder=hashing".
   explicit LiveDaemon(const std::vector<std::string>& settings);
+  // The same with a state, and settings of the daemon: "journal=keep".
+  LiveDaemon(const std::vector<std::string>& settings,
+             const std::vector<std::string>& daemon_settings);
 
   [[nodiscard]] zmq::context_t& context() { return context_; }
   [[nodiscard]] std::string endpoint(const char* socket) const;
   [[nodiscard]] WireClient& client() { return client_; }
+  [[nodiscard]] std::string state() const { return folder_.file("state.db"); }
   // A new connection.
   [[nodiscard]] WireClient connect() { return {context_, endpoint("service")}; }
 

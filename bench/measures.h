@@ -31,4 +31,11 @@ void refresh_stalls(Report& report);
 void feed_delay(Report& report);
 void daemon_memory(Report& report);
 
+// What it costs to keep what is learned.
+void durable_learning(Report& report);
+void durable_latency(Report& report);
+void recovery_speed(Report& report);
+void snapshot_cost(Report& report);
+void snapshot_stalls(Report& report);
+
 }  // namespace phsic::bench

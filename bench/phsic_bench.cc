@@ -51,6 +51,11 @@ void register_measures(Report& report) {
       {"refresh_stalls", refresh_stalls},
       {"feed_delay", feed_delay},
       {"daemon_memory", daemon_memory},
+      {"durable_learning", durable_learning},
+      {"durable_latency", durable_latency},
+      {"recovery_speed", recovery_speed},
+      {"snapshot_cost", snapshot_cost},
+      {"snapshot_stalls", snapshot_stalls},
   };
   for (const auto& [name, measure] : measures) {
     const auto run = [&report, measure = measure](benchmark::State& state) {

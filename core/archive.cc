@@ -96,13 +96,18 @@ std::string seal(std::string_view kind, const std::string& payload) {
   for (const char c : kind) writer.number(c);
   writer.number(kArchiveVersion);
   writer.number<std::uint64_t>(payload.size());
-  std::string bytes = writer.bytes() + payload;
+  // Snapshots are large: copied once.
+  std::string bytes;
+  bytes.reserve(writer.bytes().size() + payload.size() + kChecksumSize);
+  bytes += writer.bytes();
+  bytes += payload;
   Writer checksum;
   checksum.number<std::uint64_t>(XXH3_64bits(bytes.data(), bytes.size()));
-  return bytes + checksum.bytes();
+  bytes += checksum.bytes();
+  return bytes;
 }
 
-std::span<const char> unseal(std::string_view kind, std::span<const char> bytes) {
+Reader unseal(std::string_view kind, std::span<const char> bytes) {
   if (bytes.size() < kHeaderSize + kChecksumSize) {
     throw Error(fmt::format("saved state refused: found {} bytes, expected at least {}",
                             bytes.size(), kHeaderSize + kChecksumSize));
@@ -116,9 +121,9 @@ std::span<const char> unseal(std::string_view kind, std::span<const char> bytes)
   const auto version = header.number<std::uint32_t>("version");
   const auto payload_size = header.number<std::uint64_t>("payload size");
   // The version first: a later one may order everything after it differently.
-  if (version != kArchiveVersion) {
-    throw Error(fmt::format("saved state refused: found version {}, expected {}", version,
-                            kArchiveVersion));
+  if (version < kOldestArchiveVersion || version > kArchiveVersion) {
+    throw Error(fmt::format("saved state refused: found version {}, expected {} to {}", version,
+                            kOldestArchiveVersion, kArchiveVersion));
   }
   if (!std::ranges::equal(found_kind, kind)) {
     throw Error(fmt::format("saved state refused: found kind \"{}\", expected \"{}\"",
@@ -138,7 +143,7 @@ std::span<const char> unseal(std::string_view kind, std::span<const char> bytes)
         fmt::format("saved state refused: damaged, found checksum {:016x}, expected {:016x}",
                     computed, stored));
   }
-  return bytes.subspan(kHeaderSize, room);
+  return Reader(bytes.subspan(kHeaderSize, room), version);
 }
 
 }  // namespace phsic

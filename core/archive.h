@@ -23,7 +23,9 @@
 
 namespace phsic {
 
+// What is written, and the oldest that can still be read.
 inline constexpr std::uint32_t kArchiveVersion = 2;
+inline constexpr std::uint32_t kOldestArchiveVersion = 2;
 
 namespace archive_detail {
 
@@ -83,7 +85,13 @@ class Writer {
 
 class Reader {
  public:
-  explicit Reader(std::span<const char> payload) : rest_(payload), size_(payload.size()) {}
+  explicit Reader(std::span<const char> payload, std::uint32_t version = kArchiveVersion)
+      : rest_(payload), size_(payload.size()), version_(version) {}
+
+  // Of the archive: what an older one does not have must not be read from it.
+  [[nodiscard]] std::uint32_t version() const { return version_; }
+  // What was not read yet.
+  [[nodiscard]] std::span<const char> rest() const { return rest_; }
 
   // `field` names the value in error messages.
   template <class S>
@@ -170,11 +178,12 @@ class Reader {
 
   std::span<const char> rest_;
   std::size_t size_;
+  std::uint32_t version_;
 };
 
-// Puts a payload into its envelope, and checks and opens one.
+// Puts a payload into its envelope, and checks and opens one of any version that can be read.
 [[nodiscard]] std::string seal(std::string_view kind, const std::string& payload);
-[[nodiscard]] std::span<const char> unseal(std::string_view kind, std::span<const char> bytes);
+[[nodiscard]] Reader unseal(std::string_view kind, std::span<const char> bytes);
 
 template <class Object>
 [[nodiscard]] std::string serialise(const Object& object) {
@@ -185,7 +194,7 @@ template <class Object>
 
 template <class Object>
 [[nodiscard]] Object parse(std::span<const char> bytes) {
-  Reader reader(unseal(Object::kArchiveKind, bytes));
+  Reader reader = unseal(Object::kArchiveKind, bytes);
   Object object = Object::load(reader);
   reader.finish();
   return object;

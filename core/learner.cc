@@ -534,6 +534,12 @@ void Learner<T>::merge(const Learner& other) {
     if (*theirs.y_.map != *y_.map) change.y = y_.map;
     if (change.x != nullptr || change.y != nullptr) theirs.adopt(change);
     while (!theirs.times_.empty()) theirs.flush(std::min(kBlockPairs, theirs.times_.size()));
+    if (theirs.config_.seed == config_.seed && !theirs.buckets_.empty()) {
+      // No merge that either of us comes from was of these two counts: the draws are new to both.
+      Random seeds(Random(scatter(config_.seed), accepted_).bits(), theirs.accepted_);
+      redraw(seeds.bits());
+      theirs.redraw(seeds.bits());
+    }
     merge_buckets(theirs);
   }
   accepted_ += theirs.accepted_;
@@ -542,6 +548,12 @@ void Learner<T>::merge(const Learner& other) {
     latest_time_ = has_time_ ? std::max(latest_time_, theirs.latest_time_) : theirs.latest_time_;
     has_time_ = true;
   }
+}
+
+template <class T>
+void Learner<T>::redraw(std::uint64_t seed) {
+  Random seeds(seed);
+  for (Bucket& bucket : buckets_) bucket.reservoir.redraw(seeds.bits());
 }
 
 // REQUIRES: the same features on both sides, and nothing recent in `theirs`.
@@ -562,10 +574,10 @@ void Learner<T>::merge_buckets(const Learner& theirs) {
       place->moments.merge(moments);
       place->reservoir.merge(bucket.reservoir, log_fading(later));
     } else {
-      Bucket copy = bucket;
-      copy.id = id;
-      copy.moments = std::move(moments);
-      buckets_.insert(place, std::move(copy));
+      const Reservoir<T>& sample = bucket.reservoir;
+      Reservoir<T> shifted(sample.capacity(), sample.shape_x(), sample.shape_y());
+      shifted.merge(sample, log_fading(later));
+      buckets_.insert(place, Bucket{id, std::move(moments), std::move(shifted)});
     }
   }
   if (buckets_.empty()) return;

@@ -104,8 +104,8 @@ class Learner {
 
   // Adds all that another learner has learned from other pairs. Their held-back pairs are folded
   // in. Under different pivots theirs is carried over to ours. Forgetting by pairs takes both to
-  // end now. Throws unless kernels, items, moments and forgetting are the same; seeds must differ,
-  // or both samples hold the same draws.
+  // end now. Under the same seed both samples were drawn with the same numbers, and are drawn anew.
+  // Throws unless kernels, items, moments and forgetting are the same.
   void merge(const Learner& other);
 
   static constexpr std::string_view kArchiveKind = sizeof(T) == 4 ? "LRNf" : "LRNd";
@@ -171,6 +171,7 @@ class Learner {
                                         const ItemBlock<T>& items,
                                         const std::vector<double>& weights, std::uint64_t seed,
                                         double& unexplained) const;
+  void redraw(std::uint64_t seed);
   void merge_buckets(const Learner& theirs);
   void require_consistent(const Reader& reader) const;
 

@@ -1,6 +1,7 @@
 // Randomness as a function of numbers handed in, so that a replay draws what the first run drew.
 #pragma once
 
+#include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <numbers>
@@ -24,9 +25,10 @@ class Random {
 
   [[nodiscard]] constexpr std::uint64_t bits() { return scatter(state_ += kStep); }
 
-  // In (0, 1): never 0, so that its logarithm is finite.
+  // In (0, 1): never 0, so that its logarithm is finite, and never 1, so that that is not 0. The
+  // half is rounded away near 1.
   [[nodiscard]] constexpr double uniform() {
-    return (static_cast<double>(bits() >> 11) + 0.5) * 0x1p-53;
+    return std::min((static_cast<double>(bits() >> 11) + 0.5) * 0x1p-53, 1 - 0x1p-53);
   }
 
   // In [0, limit). REQUIRES: limit > 0. The bias is below limit / 2^64.

@@ -7,7 +7,15 @@
 #include <numeric>
 #include <utility>
 
+#include "core/random.h"
+
 namespace phsic {
+namespace {
+
+// Up to here 1 - exp(-rate) is the rate.
+constexpr double kTinyRate = 1e-12;
+
+}  // namespace
 
 template <class T>
 Reservoir<T>::Reservoir(std::size_t capacity, ItemShape x, ItemShape y)
@@ -27,6 +35,22 @@ void Reservoir<T>::restore_heap() {
   std::iota(heap_.begin(), heap_.end(), std::size_t{0});
   std::make_heap(heap_.begin(), heap_.end(),
                  [this](std::size_t a, std::size_t b) { return before(a, b); });
+}
+
+// By the slot and not by the sequence number, which pairs of different streams may share.
+template <class T>
+void Reservoir<T>::redraw(std::uint64_t seed) {
+  for (std::size_t i = 0; i < slots_.size(); ++i) {
+    Slot& slot = slots_[i];
+    const double uniform = Random(seed, i).uniform();
+    // w tau. For tiny ones E is uniform below it, and the weight cancels out.
+    const double rate = std::exp(slot.log_weight + threshold_);
+    slot.key = rate < kTinyRate
+                   ? std::log(uniform) + threshold_
+                   : std::log(-std::log1p(uniform * std::expm1(-rate))) - slot.log_weight;
+    slot.key = std::min(slot.key, threshold_);
+  }
+  restore_heap();
 }
 
 // Most pairs of a long stream come to nothing, and their keys need not be computed: the key is
@@ -109,8 +133,8 @@ std::vector<double> Reservoir<T>::sample_weights(double log_now) const {
     // w tau, in which the time cancels out; infinite while nothing was displaced. For tiny ones
     // w / (1 - exp(-w tau)) is 1 / tau.
     const double rate = std::exp(slot.log_weight + threshold_);
-    weights.push_back(rate < 1e-12 ? std::exp(-threshold_ - log_now)
-                                   : std::exp(slot.log_weight - log_now) / -std::expm1(-rate));
+    weights.push_back(rate < kTinyRate ? std::exp(-threshold_ - log_now)
+                                       : std::exp(slot.log_weight - log_now) / -std::expm1(-rate));
   }
   return weights;
 }
@@ -172,7 +196,10 @@ Reservoir<T> Reservoir<T>::load(Reader& reader) {
                                            size, reservoir.y_.size(), capacity));
   }
   reservoir.threshold_ = reader.number<double>("reservoir threshold");
-  if (std::isnan(reservoir.threshold_)) reader.refuse("reservoir threshold", "found NaN");
+  if (!(reservoir.threshold_ > -std::numeric_limits<double>::infinity())) {
+    reader.refuse("reservoir threshold",
+                  fmt::format("found {}, expected a number or infinity", reservoir.threshold_));
+  }
   for (std::size_t i = 0; i < size; ++i) {
     Slot slot{};
     slot.key = reader.finite("reservoir key");

@@ -52,8 +52,14 @@ class Reservoir {
   // Their sequence numbers alone.
   [[nodiscard]] std::vector<std::uint64_t> sequences() const;
 
-  // Joins a reservoir of other pairs, drawn independently; `log_shift` is added to the logarithm of
-  // its weights. Throws unless the shapes are the same.
+  // Draws the keys of the kept pairs anew, which changes no estimate. Given tau and which pairs
+  // stayed, E is exponential below w tau: 1 - exp(-E) = u (1 - exp(-w tau)), u uniform. REQUIRES: a
+  // seed with which nothing here was drawn yet.
+  void redraw(std::uint64_t seed);
+
+  // Joins a reservoir of other pairs whose keys are independent of ours: drawn with another seed,
+  // or both drawn anew. `log_shift` is added to the logarithm of its weights. Throws unless the
+  // shapes are the same.
   void merge(const Reservoir& other, double log_shift);
 
   static constexpr std::string_view kArchiveKind = sizeof(T) == 4 ? "RESf" : "RESd";

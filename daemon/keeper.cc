@@ -14,6 +14,14 @@ constexpr std::size_t kMostWaiting = 64U << 20U;  // bytes
 constexpr auto kFirstPause = std::chrono::seconds(1);
 constexpr auto kLongestPause = std::chrono::seconds(60);
 
+// If it does not work now, it is done when the file is opened the next time.
+void drop_quietly(StateFile& state, std::int64_t snapshot) {
+  try {
+    state.transact([&] { state.drop_parts(snapshot); });
+  } catch (const DatabaseError&) {
+  }
+}
+
 }  // namespace
 
 Keeper::Keeper(const std::string& file, const Options& options, Watcher watcher)
@@ -121,6 +129,7 @@ void Keeper::run() {
   while (take(items)) {
     write(items);
     items.clear();
+    write_part();
     if (next_try_ && Clock::now() >= *next_try_) retry();
     show();
   }
@@ -129,13 +138,13 @@ void Keeper::run() {
 // What waits, after the delay that lets more come. False: closed, and nothing is left.
 bool Keeper::take(std::vector<Item>& items) {
   std::unique_lock lock(mutex_);
-  const auto is_filled = [&] { return closed_ || !queue_.empty(); };
+  const auto is_filled = [&] { return closed_ || !queue_.empty() || !writing_.empty(); };
   if (next_try_) {
     filled_.wait_until(lock, *next_try_, is_filled);
   } else {
     filled_.wait(lock, is_filled);
   }
-  if (options_.commit_delay.count() > 0 && !queue_.empty()) {
+  if (options_.commit_delay.count() > 0 && !queue_.empty() && writing_.empty()) {
     filled_.wait_until(lock, *oldest_ + options_.commit_delay,
                        [&] { return closed_ || queue_bytes_ >= kMostWaiting; });
   }
@@ -143,10 +152,11 @@ bool Keeper::take(std::vector<Item>& items) {
   queue_bytes_ = 0;
   oldest_.reset();
   emptied_.notify_all();
-  return !closed_ || !items.empty();
+  return !closed_ || !items.empty() || !writing_.empty();
 }
 
-// Snapshots by themselves: one that does not fit must not take the entries beside it along.
+// Snapshots by themselves: one that does not fit must not take the entries beside it along. Those
+// of streams that are in step have time.
 void Keeper::write(std::vector<Item>& items) {
   const std::span all(items);
   std::size_t first = 0;
@@ -154,7 +164,11 @@ void Keeper::write(std::vector<Item>& items) {
     const bool is_snapshot = i < all.size() && all[i].kind == Item::Kind::kSnapshot;
     if (i < all.size() && !is_snapshot) continue;
     write_group(all.subspan(first, i - first));
-    if (is_snapshot) write_snapshot(all[i]);
+    if (is_snapshot && all[i].stream->in_step_) {
+      writing_.push_back({std::move(all[i])});
+    } else if (is_snapshot) {
+      write_snapshot(all[i]);
+    }
     first = i + 1;
   }
 }
@@ -197,6 +211,50 @@ void Keeper::write_item(const Item& item) {
   }
 }
 
+// The next part of a snapshot. Entries come in between.
+void Keeper::write_part() {
+  if (writing_.empty()) return;
+  auto& [item, id, part] = writing_.front();
+  const std::span<const char> bytes = item.bytes;
+  const auto start = part * StateFile::kPartBytes;
+  try {
+    if (state_ == nullptr) throw Error(fmt::format("{}: not open", file_name_));
+    if (id == 0) id = state_->next_snapshot();
+    const bool is_last = start >= bytes.size();
+    state_->transact([&] {
+      if (is_last) {
+        state_->finish_snapshot(id, item.stream->id_, item.number, item.pairs, bytes.size(),
+                                options_.keeping);
+      } else {
+        state_->put_part(
+            id, part, bytes.subspan(start, std::min(StateFile::kPartBytes, bytes.size() - start)));
+      }
+    });
+    require_in_place();
+    ++commits_;
+    ++part;
+    if (is_last) end_writing({});
+  } catch (const std::exception& found) {
+    const std::string problem = found.what();
+    const auto* error = dynamic_cast<const DatabaseError*>(&found);
+    // Without room for a snapshot the journal may still go on, and all the longer.
+    if (error == nullptr || !error->is_full()) {
+      fail({&item, 1}, found);
+    } else {
+      ++failures_;
+      drop_quietly(*state_, id);
+    }
+    end_writing(problem);
+  }
+}
+
+void Keeper::end_writing(const std::string& problem) {
+  const auto item = std::move(writing_.front().item);
+  writing_.pop_front();
+  if (item.told) item.told(problem);
+}
+
+// A snapshot that makes up for entries that were dropped: those that follow need it before them.
 void Keeper::write_snapshot(Item& item) {
   std::string problem;
   try {
@@ -209,13 +267,7 @@ void Keeper::write_snapshot(Item& item) {
     item.stream->in_step_ = true;
   } catch (const std::exception& found) {
     problem = found.what();
-    // Without room for a snapshot the journal may still go on, and all the longer.
-    const auto* error = dynamic_cast<const DatabaseError*>(&found);
-    if (error == nullptr || !error->is_full()) {
-      fail({&item, 1}, found);
-    } else {
-      ++failures_;
-    }
+    fail({&item, 1}, found);
   }
   if (item.told) item.told(problem);
 }

@@ -110,6 +110,8 @@ class Keeper {
   void write_group(std::span<Item> items);
   void write_item(const Item& item);
   void write_snapshot(Item& item);
+  void write_part();
+  void end_writing(const std::string& problem);
   void tell_all(std::span<Item> items, const std::string& problem);
   void require_in_place() const;
   void fail(std::span<const Item> items, const std::exception& problem);
@@ -138,6 +140,12 @@ class Keeper {
   std::string problem_;
 
   // The thread's own.
+  struct Writing {
+    Item item;
+    std::int64_t id = 0;  // of the snapshot
+    std::size_t part = 0;
+  };
+  std::deque<Writing> writing_;       // snapshots, part by part
   std::unique_ptr<StateFile> state_;  // null after an error, until it is opened anew
   bool was_replaced_ = false;
   std::optional<Clock::time_point> next_try_;

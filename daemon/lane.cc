@@ -78,6 +78,7 @@ void Lane::take_over(Recovery& recovery) {
       *counter = kept->second;
     }
   }
+  refreshes_ += recovery.models;
   learned_ = stream_->pairs();
   learned_at_refresh_ = learned_;
   recovered_ = learned_;

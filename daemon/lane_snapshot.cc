@@ -26,8 +26,7 @@ void Lane::snapshot_if_due() {
 
 void Lane::take_snapshot(bool at_once) {
   snapshotting_ = true;
-  auto draft =
-      std::make_shared<Ledger::Draft>(Ledger::Draft{{}, ServingState(settings_.id_window)});
+  auto draft = std::make_shared<Ledger::Draft>();
   std::shared_ptr<const StreamState> state = begin_snapshot(*draft);
   auto write = [this, draft, state = std::move(state), jobs = std::exchange(to_snapshot_, {})] {
     write_snapshot(*draft, *state, jobs);

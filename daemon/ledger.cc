@@ -115,7 +115,8 @@ Ledger::Draft Ledger::begin_snapshot() {
   covered_ = place_.number;
   bytes_ = 0;
   last_snapshot_ = Clock::now();
-  Draft draft{place_, ServingState(ids_.capacity())};
+  Draft draft;
+  draft.last = place_;
   draft.serving.ids = ids_;
   return draft;
 }

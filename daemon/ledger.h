@@ -70,7 +70,7 @@ class Ledger {
   // The next one is counted from it.
   struct Draft {
     EntryPlace last;
-    ServingState serving;
+    ServingState serving{0};
   };
   [[nodiscard]] Draft begin_snapshot();
   // Any thread: the long part. `told` hears of it in another one, with pairs and bytes of the

@@ -64,6 +64,7 @@ void replay(const StateFile& file, const StreamRecord& record, const EntryPlace&
         return true;
       });
   recovery.replayed = replay.pairs();
+  recovery.models = replay.models();
   recovery.last.number = std::max(recovery.last.number, next.number - 1);
   recovery.last.pairs = next.pairs;
   recovery.pending = replay.take_pending();
@@ -99,6 +100,7 @@ void Replay::apply(const Entry& entry) {
         stream_.adopt_again(entry.adoption);
       }
       refresh_ = nullptr;
+      ++models_;
       return;
     case EntryKind::kAbandon: refresh_ = nullptr; return;
     case EntryKind::kEvery: stream_.refresh_every(entry.every); return;

@@ -28,6 +28,7 @@ struct Recovery {
   std::unique_ptr<Refresh> pending;  // a model that was begun, and neither adopted nor abandoned
   std::uint64_t from_snapshot = 0;   // pairs
   std::uint64_t replayed = 0;        // pairs
+  std::uint64_t models = 0;          // that came into use in what was replayed
   std::uint64_t replayed_bytes = 0;  // of the journal
   std::uint64_t lost = 0;            // pairs that could not be read
   std::vector<std::string> damage;   // what was found damaged; empty: nothing
@@ -52,6 +53,7 @@ class Replay {
   void apply(const Entry& entry);
 
   [[nodiscard]] std::uint64_t pairs() const { return pairs_; }
+  [[nodiscard]] std::uint64_t models() const { return models_; }
   [[nodiscard]] std::unique_ptr<Refresh> take_pending() { return std::move(refresh_); }
 
  private:
@@ -62,6 +64,7 @@ class Replay {
   const std::uint64_t begun_;
   const std::uint64_t last_adopted_;
   std::uint64_t pairs_ = 0;
+  std::uint64_t models_ = 0;
   std::unique_ptr<Refresh> refresh_;
   Batch batch_;
   std::vector<std::string_view> x_;

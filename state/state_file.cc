@@ -18,7 +18,6 @@ namespace {
 
 constexpr std::int64_t kNumbers = std::int64_t{1} << 44;  // entries of a stream
 constexpr std::int64_t kParts = std::int64_t{1} << 20;    // of a snapshot
-constexpr std::size_t kPartBytes = 16U << 20U;
 
 std::int64_t key_of(std::uint32_t stream, std::uint64_t number) {
   return static_cast<std::int64_t>(stream) * kNumbers + static_cast<std::int64_t>(number);
@@ -50,6 +49,13 @@ std::vector<std::pair<std::string_view, std::string_view>> lines_of(std::string_
     lines.emplace_back(line.substr(0, colon), line.substr(colon + 2));
   }
   return lines;
+}
+
+// A commit is on the disk when it returns, and what a snapshot has made of the log is given back.
+void tune(const Database& database) {
+  database.run("PRAGMA journal_mode = WAL");
+  database.run("PRAGMA synchronous = FULL");
+  database.run("PRAGMA journal_size_limit = 67108864");
 }
 
 }  // namespace
@@ -123,8 +129,7 @@ StateFile::StateFile(const std::string& file, Database::Access access) : databas
 }
 
 void StateFile::create() const {
-  database_.run("PRAGMA journal_mode = WAL");
-  database_.run("PRAGMA synchronous = FULL");
+  tune(database_);
   database_.transact([&] { create_schema(database_); });
 }
 
@@ -140,14 +145,16 @@ void StateFile::open_existing(Database::Access access) {
                             kStateVersion));
   }
   if (access == Database::Access::kRead) return;
-  database_.run("PRAGMA journal_mode = WAL");
-  database_.run("PRAGMA synchronous = FULL");
-  // What a snapshot has made of the log is given back.
-  database_.run("PRAGMA journal_size_limit = 67108864");
+  tune(database_);
   if (version_ < kStateVersion) {
     database_.transact([&] { migrate_schema(database_, version_); });
     version_ = kStateVersion;
   }
+  // What may be left in the log of a commit that never finished would look like damage later.
+  database_.run("PRAGMA wal_checkpoint(TRUNCATE)");
+  database_.transact([&] {
+    database_.run("DELETE FROM snapshot_part WHERE key / 1048576 NOT IN (SELECT id FROM snapshot)");
+  });
 }
 
 std::vector<StreamRecord> StateFile::streams() const {
@@ -311,34 +318,56 @@ void StateFile::append(std::uint32_t stream, std::uint64_t number, std::uint64_t
 
 void StateFile::put_snapshot(std::uint32_t stream, std::uint64_t number, std::uint64_t pairs,
                              std::span<const char> bytes, const Keeping& keeping) {
-  auto insert = database_.prepare(
-      "INSERT INTO snapshot (stream, number, pairs, taken, bytes) VALUES (?, ?, ?, ?, ?)");
-  insert.bind(1, std::int64_t{stream})
-      .bind(2, static_cast<std::int64_t>(number))
-      .bind(3, static_cast<std::int64_t>(pairs))
-      .bind(4, seconds_since_1970())
-      .bind(5, static_cast<std::int64_t>(bytes.size()))
-      .run();
-  const auto id = database_.last_insert();
-  auto part = database_.prepare("INSERT INTO snapshot_part (key, bytes) VALUES (?, ?)");
-  for (std::size_t start = 0, i = 0; start < bytes.size(); start += kPartBytes, ++i) {
-    part.bind(1, id * kParts + static_cast<std::int64_t>(i))
-        .bind_bytes(2, bytes.subspan(start, std::min(kPartBytes, bytes.size() - start)))
-        .run();
+  const auto id = next_snapshot();
+  for (std::size_t start = 0, part = 0; start < bytes.size(); start += kPartBytes, ++part) {
+    put_part(id, part, bytes.subspan(start, std::min(kPartBytes, bytes.size() - start)));
   }
+  finish_snapshot(id, stream, number, pairs, bytes.size(), keeping);
+}
+
+std::int64_t StateFile::next_snapshot() const {
+  return 1 + database_.number(
+                 "SELECT max(ifnull((SELECT seq FROM sqlite_sequence WHERE name = 'snapshot'), 0), "
+                 "ifnull((SELECT max(key) / 1048576 FROM snapshot_part), 0))");
+}
+
+void StateFile::put_part(std::int64_t snapshot, std::size_t part, std::span<const char> bytes) {
+  database_.prepare("INSERT INTO snapshot_part (key, bytes) VALUES (?, ?)")
+      .bind(1, snapshot * kParts + static_cast<std::int64_t>(part))
+      .bind_bytes(2, bytes)
+      .run();
+}
+
+void StateFile::drop_parts(std::int64_t snapshot) {
+  database_
+      .prepare("DELETE FROM snapshot_part WHERE key >= ?1 * 1048576 AND key < (?1 + 1) * 1048576")
+      .bind(1, snapshot)
+      .run();
+}
+
+void StateFile::finish_snapshot(std::int64_t snapshot, std::uint32_t stream, std::uint64_t number,
+                                std::uint64_t pairs, std::size_t size, const Keeping& keeping) {
+  database_
+      .prepare(
+          "INSERT INTO snapshot (id, stream, number, pairs, taken, bytes) VALUES (?, ?, ?, ?, ?, "
+          "?)")
+      .bind(1, snapshot)
+      .bind(2, std::int64_t{stream})
+      .bind(3, static_cast<std::int64_t>(number))
+      .bind(4, static_cast<std::int64_t>(pairs))
+      .bind(5, seconds_since_1970())
+      .bind(6, static_cast<std::int64_t>(size))
+      .run();
   const auto all = snapshots(stream);
-  for (std::size_t i = std::max<std::size_t>(1, keeping.snapshots); i < all.size(); ++i) {
-    database_
-        .prepare("DELETE FROM snapshot_part WHERE key >= ?1 * 1048576 AND key < (?1 + 1) * 1048576")
-        .bind(1, all[i].id)
-        .run();
+  const auto kept = std::min(std::max<std::size_t>(1, keeping.snapshots), all.size());
+  for (auto i = kept; i < all.size(); ++i) {
+    drop_parts(all[i].id);
     database_.prepare("DELETE FROM snapshot WHERE id = ?").bind(1, all[i].id).run();
   }
   if (keeping.whole_journal) return;
-  const auto oldest = all[std::min(std::max<std::size_t>(1, keeping.snapshots), all.size()) - 1];
   database_.prepare("DELETE FROM journal WHERE key >= ? AND key <= ?")
       .bind(1, key_of(stream, 0))
-      .bind(2, key_of(stream, oldest.number))
+      .bind(2, key_of(stream, all[kept - 1].number))
       .run();
 }
 

@@ -119,6 +119,14 @@ class StateFile {
   };
   void put_snapshot(std::uint32_t stream, std::uint64_t number, std::uint64_t pairs,
                     std::span<const char> bytes, const Keeping& keeping);
+  // The same in pieces, each in a transaction of its own, so that others get their turn. A snapshot
+  // is there when it is finished; parts of one that never was are removed when a file is opened.
+  [[nodiscard]] std::int64_t next_snapshot() const;
+  void put_part(std::int64_t snapshot, std::size_t part, std::span<const char> bytes);
+  void finish_snapshot(std::int64_t snapshot, std::uint32_t stream, std::uint64_t number,
+                       std::uint64_t pairs, std::size_t size, const Keeping& keeping);
+  void drop_parts(std::int64_t snapshot);
+  static constexpr std::size_t kPartBytes = 4U << 20U;
   void put_feed(const std::string& topic, std::uint64_t last);
 
   // Is the file that is open no longer the one of that name, or its log gone?

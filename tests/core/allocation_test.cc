@@ -1,5 +1,5 @@
-// Once warm, scoring and watching for drift allocate nothing, and learning nothing for each pair. A
-// program of its own, because it counts every call of operator new.
+// Once warm, scoring, watching for drift and remembering ids allocate nothing, and learning nothing
+// for each pair. A program of its own, because it counts every call of operator new.
 #include <atomic>
 #include <catch2/catch.hpp>
 #include <cstdlib>
@@ -7,6 +7,7 @@
 
 #include "core/drift.h"
 #include "core/refresh.h"
+#include "state/seen_ids.h"
 #include "tests/core/streams.h"
 
 namespace {
@@ -116,6 +117,16 @@ TEST_CASE("Watching for drift allocates nothing but at a restart") {
   for (int i = 0; i < 100; ++i) alarm.add(scores);
   CHECK(alarm.looks() > 6);
   CHECK(allocations - before == 0);
+}
+
+TEST_CASE("A full window of ids allocates nothing, and an unused one nothing either") {
+  const std::size_t before_all = allocations;
+  SeenIds seen(1000);
+  CHECK(allocations == before_all);
+  for (std::uint64_t i = 1; i <= 1000; ++i) seen.add({i, i});
+  const std::size_t before = allocations;
+  for (std::uint64_t i = 1; i <= 10000; ++i) seen.add({i, i + 1});
+  CHECK(allocations == before);
 }
 
 }  // namespace

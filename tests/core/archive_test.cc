@@ -2,6 +2,8 @@
 // what was found and what was expected.
 #include "core/archive.h"
 
+#include <xxhash.h>
+
 #include <catch2/catch.hpp>
 
 #include "core/pmi.h"
@@ -55,7 +57,7 @@ TEST_CASE("State with any bit flipped is refused") {
 TEST_CASE(
     "A payload with any byte changed is refused or stays usable, even with a right checksum") {
   const Saved saved;
-  const auto payload = unseal(Model<float>::kArchiveKind, saved.model);
+  const auto payload = unseal(Model<float>::kArchiveKind, saved.model).rest();
   const auto& scene = saved.scene;
   int accepted = 0;
   for (std::size_t at = 0; at < payload.size(); ++at) {
@@ -81,7 +83,8 @@ TEST_CASE("Messages say what was found and what was expected") {
                     Catch::Contains("found magic \"OTHER\\x0d\\x0a\\x00\", expected \"PHSIC"));
   other = saved.model;
   other[12] = 99;
-  CHECK_THROWS_WITH(parse<Model<float>>(other), Catch::Contains("found version 99, expected 2"));
+  CHECK_THROWS_WITH(parse<Model<float>>(other),
+                    Catch::Contains("found version 99, expected 2 to 2"));
   other = saved.model;
   other[100] = static_cast<char>(other[100] + 1);
   CHECK_THROWS_WITH(parse<Model<float>>(other), Catch::Contains("damaged, found checksum"));
@@ -91,6 +94,39 @@ TEST_CASE("Messages say what was found and what was expected") {
                     Catch::Contains("found kind \"MODf\", expected \"LRNf\""));
   CHECK_THROWS_WITH(parse<CountPmi>(std::string_view("PHSIC")),
                     Catch::Contains("found 5 bytes, expected at least 32"));
+}
+
+// The same archive, as if written by another version.
+std::string of_version(const std::string& bytes, std::uint32_t version) {
+  constexpr std::size_t kBefore = 8 + 4;
+  Writer middle;
+  middle.number(version);
+  std::string other = bytes.substr(0, bytes.size() - 8);
+  other.replace(kBefore, 4, middle.bytes());
+  Writer checksum;
+  checksum.number<std::uint64_t>(XXH3_64bits(other.data(), other.size()));
+  return other + checksum.bytes();
+}
+
+TEST_CASE("Every version since the oldest is read, and says which it is") {
+  const std::string bytes = serialise(Calibration({1, 2, 3}, {0, 1}));
+  CHECK(of_version(bytes, kArchiveVersion) == bytes);
+  for (std::uint32_t version = 0; version < kArchiveVersion + 3; ++version) {
+    CAPTURE(version);
+    const std::string other = of_version(bytes, version);
+    if (version >= kOldestArchiveVersion && version <= kArchiveVersion) {
+      Reader reader = unseal(Calibration::kArchiveKind, other);
+      CHECK(reader.version() == version);
+      CHECK(reader.rest().size() == bytes.size() - 32);
+    } else {
+      CHECK_THROWS_WITH(unseal(Calibration::kArchiveKind, other),
+                        Catch::Contains("found version " + std::to_string(version) + ", expected " +
+                                        std::to_string(kOldestArchiveVersion) + " to " +
+                                        std::to_string(kArchiveVersion)));
+    }
+  }
+  CHECK(Reader({}, 1).version() == 1);
+  CHECK(Reader({}).version() == kArchiveVersion);
 }
 
 TEST_CASE("A claimed size is believed only as far as there are bytes") {

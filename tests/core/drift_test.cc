@@ -308,7 +308,7 @@ TEST_CASE("A saved alarm with any byte changed is refused or stays usable") {
   alarm.restart(calibration_of(draws(20, random)));
   alarm.add(draws(100, random));
   const std::string bytes = serialise(alarm);
-  const auto payload = unseal(DriftAlarm::kArchiveKind, bytes);
+  const auto payload = unseal(DriftAlarm::kArchiveKind, bytes).rest();
   const auto scores = draws(5000, random);
   int accepted = 0;
   int refused = 0;

@@ -141,6 +141,20 @@ TEST_CASE("A learner that has learned nothing takes over what it is merged with"
   }
 }
 
+TEST_CASE("What a learner without pairs takes over weighs the same in sample and moments") {
+  for (const auto mode : {Forgetting::Mode::kHalfLifePairs, Forgetting::Mode::kHalfLifeSeconds}) {
+    Scene<Cosine> scene(21, 1000, 1000);
+    scene.config.forgetting = {mode, 100, 1};
+    Learner<float> empty(scene.config);
+    Learner<float> theirs(scene.config);
+    scene.feed(theirs, scene.stream);
+    empty.merge(theirs);
+    double weight = 0;
+    for (const double each : empty.sample().weights) weight += each;
+    CHECK(weight == Approx(empty.moments(Learner<float>::Extent::kAll).weight()));
+  }
+}
+
 TEST_CASE("A merge under the same pivots carries nothing, even after they were saved") {
   Scene<Gaussian> scene(20, 800, 800);
   auto left = scene.learner();
@@ -282,6 +296,140 @@ TEST_CASE("Merging carries other pivots over to ours") {
   whole.adopt({left.map_x(), left.map_y(), 0, 0});
   scene.feed(whole, scene.stream);
   CHECK(scene.distance(whole, scene.learned(left), scene.learned(whole)) < 1e-2);
+}
+
+// Dense pairs whose x begins with `side`.
+Stream<double> marked_stream(double side, std::size_t pairs) {
+  Stream<double> stream{ItemBlock<double>({ItemKind::kDense, 2}),
+                        ItemBlock<double>({ItemKind::kDense, 1})};
+  for (std::size_t i = 0; i < pairs; ++i) {
+    stream.x.append_all(block_of_row<double>({side, std::sin(double(i) * (1 + side))}));
+    stream.y.append_all(block_of_row<double>({double(i)}));
+  }
+  return stream;
+}
+
+StreamConfig sampling_config(const Forgetting& forgetting, std::uint64_t seed) {
+  StreamConfig config;
+  config.x = {{ItemKind::kDense, 2}, Kernel::linear(), 0};
+  config.y = {{ItemKind::kDense, 1}, Kernel::linear(), 0};
+  config.forgetting = forgetting;
+  config.reservoir = 16;
+  config.held_back = 16;
+  config.seed = seed;
+  return config;
+}
+
+void learn_at(Learner<double>& learner, const Stream<double>& stream, double seconds_apart) {
+  std::vector<double> times(stream.size());
+  for (std::size_t i = 0; i < times.size(); ++i) times[i] = 1e6 + seconds_apart * double(i);
+  learner.learn(stream.x.view(), stream.y.view(), nullptr, times.data(), nullptr);
+}
+
+// Of the sum of the weights and of the weighted sums of both coordinates of x, the sample's
+// estimates against the moments, in standard errors over many seeds. `make` gives a learner.
+template <class Make>
+double largest_bias(const Make& make) {
+  constexpr int kRuns = 1000;
+  Eigen::Vector3d mean = Eigen::Vector3d::Zero();
+  Eigen::Vector3d squares = Eigen::Vector3d::Zero();
+  Eigen::Vector3d truth = Eigen::Vector3d::Zero();
+  for (int run = 0; run < kRuns; ++run) {
+    const Learner<double> learner = make(std::uint64_t(1000 + run));
+    const auto sums = learner.moments(Learner<double>::Extent::kAll);
+    truth << 1, sums.covariance().mean_x;
+    truth *= sums.weight();
+    const auto sample = learner.sample_with_recent(Learner<double>::Extent::kAll);
+    Eigen::Vector3d estimate = Eigen::Vector3d::Zero();
+    const Items<double> x = sample.x.view();
+    for (std::size_t i = 0; i < sample.weights.size(); ++i) {
+      const double* row = std::get<DenseRows<double>>(x).row(i);
+      estimate += sample.weights[i] * Eigen::Vector3d(1, row[0], row[1]);
+    }
+    mean += estimate / kRuns;
+    squares += estimate.cwiseAbs2() / kRuns;
+  }
+  const Eigen::Vector3d error = ((squares - mean.cwiseAbs2()) / kRuns).cwiseSqrt();
+  return (mean - truth).cwiseQuotient(error).cwiseAbs().maxCoeff();
+}
+
+TEST_CASE("Samples of the same seed merge without bias") {
+  using Mode = Forgetting::Mode;
+  const auto first = marked_stream(0, 1100);
+  const auto second = marked_stream(1, 700);
+  const auto third = marked_stream(2, 600);
+  for (const Forgetting& forgetting :
+       {Forgetting{}, Forgetting{Mode::kHalfLifePairs, 300, 1},
+        Forgetting{Mode::kHalfLifeSeconds, 400, 1}, Forgetting{Mode::kWindowPairs, 768, 3},
+        Forgetting{Mode::kWindowSeconds, 900, 2}}) {
+    CAPTURE(int(forgetting.mode));
+    const auto of = [&](const Stream<double>& stream, double seconds_apart, std::uint64_t seed) {
+      Learner<double> learner(sampling_config(forgetting, seed));
+      learn_at(learner, stream, seconds_apart);
+      return learner;
+    };
+    // Three of different lengths and with different weights at the same number.
+    CHECK(largest_bias([&](std::uint64_t seed) {
+            auto learner = of(first, 1, seed);
+            learner.merge(of(second, 1.5, seed));
+            learner.merge(of(third, 1.8, seed));
+            return learner;
+          }) < 4);
+    // One with itself, and then with the same again.
+    CHECK(largest_bias([&](std::uint64_t seed) {
+            auto learner = of(first, 1, seed);
+            learner.merge(learner);
+            learner.merge(of(first, 1, seed));
+            return learner;
+          }) < 4);
+    // Nothing with one; then the same numbers come again.
+    CHECK(largest_bias([&](std::uint64_t seed) {
+            Learner<double> learner(sampling_config(forgetting, seed));
+            learner.merge(of(first, 1, seed));
+            learn_at(learner, second, 2);
+            return learner;
+          }) < 4);
+  }
+}
+
+TEST_CASE("A merge is the same each time, and one with nothing changes nothing") {
+  const auto config = sampling_config({Forgetting::Mode::kWindowSeconds, 900, 2}, 5);
+  Learner<double> left(config);
+  Learner<double> right(config);
+  learn_at(left, marked_stream(0, 1100), 1);
+  learn_at(right, marked_stream(1, 700), 1.5);
+  auto again = parse<Learner<double>>(serialise(left));
+  const auto before = serialise(left);
+  left.merge(Learner<double>(config));
+  CHECK(serialise(left) == before);
+  left.merge(right);
+  again.merge(parse<Learner<double>>(serialise(right)));
+  CHECK(serialise(left) == serialise(again));
+  CHECK(serialise(left) != before);
+}
+
+TEST_CASE("Samples of different seeds keep their draws when they are merged") {
+  const auto left_stream = marked_stream(0, 1024);
+  const auto right_stream = marked_stream(1, 512);
+  auto config = sampling_config({}, 5);
+  config.held_back = 0;
+  Learner<double> left(config);
+  config.seed = 6;
+  Learner<double> right(config);
+  learn_at(left, left_stream, 1);
+  learn_at(right, right_stream, 1);
+  left.merge(right);
+  Reservoir<double> expected(16, left_stream.x.shape(), left_stream.y.shape());
+  for (const auto* stream : {&left_stream, &right_stream}) {
+    Reservoir<double> own(16, stream->x.shape(), stream->y.shape());
+    for (std::size_t i = 0; i < stream->size(); ++i) {
+      own.offer(stream->x.view(), stream->y.view(), i, i, 0,
+                Random(stream == &left_stream ? 5 : 6, i).uniform());
+    }
+    expected.merge(own, 0);
+  }
+  CHECK(left.sample().sequences == expected.sequences());
+  CHECK(left.sample().weights == expected.sample_weights(0));
 }
 
 }  // namespace

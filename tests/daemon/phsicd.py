@@ -99,10 +99,11 @@ class Client:
 
 class Daemon:
     """A daemon with a folder of its own, on ipc endpoints there. `settings` are keys of its file,
-    `overrides` go to --set, and `through` is a command that runs it."""
+    `overrides` go to --set, and `through` is a command that runs it. `state`: True for a file in
+    the folder, or a path."""
 
     def __init__(self, case, streams=None, env=None, waits=True, tcp=False,
-                 through=(), overrides=(), **settings):
+                 through=(), overrides=(), state=None, **settings):
         folder = tempfile.mkdtemp(prefix="phsicd-")
         case.addCleanup(shutil.rmtree, folder, ignore_errors=True)
         self.case = case
@@ -115,18 +116,33 @@ class Daemon:
             "ingest": self.ingest, "feed": self.feed,
             "streams": {"chat": SMALL} if streams is None else streams}
         self.config.update({key.replace("_", "-"): value for key, value in settings.items()})
-        self.write()
-        self.log_file = open(self.folder / "log", "wb")
-        case.addCleanup(self.log_file.close)
+        if state:
+            self.state = self.folder / "state" / "phsicd.db" if state is True else Path(state)
+            self.state.parent.mkdir(exist_ok=True)
+            self.config["state"] = str(self.state)
         sets = [word for override in overrides for word in ("--set", override)]
-        self.process = subprocess.Popen(
-            [*through, PHSICD, "--config", self.file, *sets], stderr=self.log_file,
-            env={**os.environ, "ASAN_OPTIONS": SANITIZER, **(env or {})})
-        case.addCleanup(self.kill)
+        self.command = [*through, PHSICD, "--config", self.file, *sets]
+        self.env = {**os.environ, "ASAN_OPTIONS": SANITIZER, **(env or {})}
         self.clients = []
         case.addCleanup(lambda: [client.close() for client in self.clients])
+        self.start(waits=waits)
+
+    def start(self, *flags, waits=True):
+        """Also again, when it has ended: with the same folder and the configuration as it is."""
+        self.write()
+        with open(self.folder / "log", "ab") as log:
+            self.log_begins = log.tell()
+            self.process = subprocess.Popen([*self.command, *flags], stderr=log, env=self.env)
+        self.case.addCleanup(self.end, self.process)
         if waits:
             self.wait_until_ready()
+
+    def refuses(self, *flags):
+        """Starts, which must fail, and returns what it says."""
+        self.start(*flags, waits=False)
+        if self.wait() != 1:
+            raise AssertionError(f"status {self.process.returncode}, expected 1:\n{self.log()}")
+        return self.log()
 
     @property
     def file(self):
@@ -177,7 +193,8 @@ class Daemon:
         return socket
 
     def log(self):
-        return (self.folder / "log").read_text(errors="replace")
+        """Since its last start."""
+        return (self.folder / "log").read_bytes()[self.log_begins:].decode(errors="replace")
 
     def signal(self, number):
         self.process.send_signal(number)
@@ -204,9 +221,14 @@ class Daemon:
         return self.wait()
 
     def kill(self):
-        if self.process.poll() is None:
-            self.process.kill()
-            self.process.wait()
+        """Ends it without a warning."""
+        self.end(self.process)
+
+    @staticmethod
+    def end(process):
+        if process.poll() is None:
+            process.kill()
+            process.wait()
 
 
 class Subscriber:

@@ -52,7 +52,7 @@ VECTORS = {"encoder": "vectors:dim=3", "refresh-after": "never"}
 class OneStream(Case):
     @classmethod
     def setUpClass(cls):
-        cls.d = cls.shared_daemon(tcp=True)
+        cls.d = cls.shared_daemon(tcp=True, state=True)
         cls.d.own.learn(PAIRS[:-2])
         cls.d.ask("refresh")
 
@@ -396,7 +396,7 @@ class SeveralStreams(Case):
 
 class Document(Case):
     def test_every_example_of_a_request_has_the_answer_that_is_documented(self):
-        chat = self.daemon()
+        chat = self.daemon(state=True)
         chat.own.learn(PAIRS)
         vectors = self.daemon({"v": {"encoder": "vectors:dim=300", "refresh-after": "never"}})
         self.assertGreaterEqual({request["op"] for request, *_ in REQUESTS},
