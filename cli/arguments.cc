@@ -15,6 +15,8 @@
 namespace phsic {
 namespace {
 
+constexpr const char* kModelGroup = "Model";
+
 // An option that is one of some words. CLI11's own transformer would print the values in messages.
 template <class Choice>
 CLI::Option* add_choice(CLI::App& verb, const std::string& name, Choice& chosen,
@@ -64,15 +66,24 @@ void add_encoder_path(CLI::App& verb, std::vector<std::string>& path) {
                   "folder with further encoders; may be given more than once")
       ->type_name("FOLDER")
       ->allow_extra_args(false)
-      ->group("Model");
+      ->group(kModelGroup);
 }
 
 void ModelArguments::add_to(CLI::App& verb) {
-  const std::string group = "Model";
+  add_options_to(verb);
+  verb.add_option("--threads", threads,
+                  "how many to use (default: one for each processor); scores do not depend on it")
+      ->check(CLI::Range(0, 1024))
+      ->type_name("N")
+      ->group(kModelGroup);
+  daemon.add_as_choice_to(verb);
+}
+
+void ModelArguments::add_options_to(CLI::App& verb) {
   verb.add_option("--config", config,
                   "YAML file with any of these options; flags count more than the file")
       ->type_name("FILE")
-      ->group(group);
+      ->group(kModelGroup);
   for (const auto& option : stream_options()) {
     verb.add_option_function<std::string>(
             fmt::format("--{}", option.name),
@@ -81,15 +92,9 @@ void ModelArguments::add_to(CLI::App& verb) {
             },
             fmt::format("{} (default: {})", option.about, option.fallback))
         ->type_name(std::string(option.value))
-        ->group(group);
+        ->group(kModelGroup);
   }
   add_encoder_path(verb, encoder_path);
-  verb.add_option("--threads", threads,
-                  "how many to use (default: one for each processor); scores do not depend on it")
-      ->check(CLI::Range(0, 1024))
-      ->type_name("N")
-      ->group(group);
-  daemon.add_as_choice_to(verb);
 }
 
 StreamSpec ModelArguments::spec() const {

@@ -38,6 +38,8 @@ struct ModelArguments {
   ConnectArguments daemon;  // endpoint empty: a stream of one's own
 
   void add_to(CLI::App& verb);
+  // Only what says what a stream is.
+  void add_options_to(CLI::App& verb);
   // The file, then the flags. Throws an Error.
   [[nodiscard]] StreamSpec spec() const;
   // A stream of one's own, or the daemon's. Throws, too, when the model forgets by seconds and the

@@ -17,6 +17,9 @@
 #include "cli/requests.h"
 #include "cli/score.h"
 #include "cli/send.h"
+#include "cli/state.h"
+#include "cli/state_move.h"
+#include "cli/state_rebuild.h"
 #include "cli/stats.h"
 #include "cli/tail.h"
 #include "cli/top.h"
@@ -59,12 +62,33 @@ class Verbs {
     add_verb(app, "explain", "Show which learned pairs made the score of a pair", explain_,
              phsic::run_explain);
     add_verb(app, "refresh", "Have a daemon build a new model", refresh_, phsic::run_refresh);
+    add_verb(app, "snapshot", "Have a daemon write a snapshot of what it has learned", snapshot_,
+             phsic::run_snapshot);
     add_verb(app, "streams", "List a daemon's streams with their options", streams_,
              phsic::run_streams);
     add_verb(app, "ping", "Ask whether a daemon is there", ping_, phsic::run_ping);
+    add_state_verbs(app);
   }
 
  private:
+  void add_state_verbs(CLI::App& app) {
+    auto* state = app.add_subcommand("state", "Look after what a daemon keeps on the disk");
+    state->require_subcommand(1);
+    add_verb(*state, "info", "Tell what is in a state file", state_info_, phsic::run_state_info);
+    add_verb(*state, "verify", "Check a state file in every part", state_verify_,
+             phsic::run_state_verify);
+    add_verb(*state, "backup", "Copy a state file, also while a daemon writes to it", state_backup_,
+             phsic::run_state_backup);
+    add_verb(*state, "export", "Write one stream to a portable file", state_export_,
+             phsic::run_state_export);
+    add_verb(*state, "import", "Take the stream of a portable file into a state file",
+             state_import_, phsic::run_state_import);
+    add_verb(*state, "merge", "Make one stream of those of several portable files", state_merge_,
+             phsic::run_state_merge);
+    add_verb(*state, "rebuild", "Learn the pairs of a stream again, into a new state file",
+             state_rebuild_, phsic::run_state_rebuild);
+  }
+
   phsic::ScoreArguments score_;
   phsic::RankArguments rank_;
   phsic::DetectArguments detect_;
@@ -77,8 +101,16 @@ class Verbs {
   phsic::StatsArguments stats_;
   phsic::ExplainArguments explain_;
   phsic::RefreshArguments refresh_;
+  phsic::SnapshotArguments snapshot_;
   phsic::StreamsArguments streams_;
   phsic::PingArguments ping_;
+  phsic::StateInfoArguments state_info_;
+  phsic::StateVerifyArguments state_verify_;
+  phsic::StateBackupArguments state_backup_;
+  phsic::StateExportArguments state_export_;
+  phsic::StateImportArguments state_import_;
+  phsic::StateMergeArguments state_merge_;
+  phsic::StateRebuildArguments state_rebuild_;
 };
 
 int run(int argc, char** argv) {

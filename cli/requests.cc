@@ -40,16 +40,27 @@ void RefreshArguments::add_to(CLI::App& verb) {
 void run_refresh(const RefreshArguments& arguments) {
   Request request("refresh", arguments.daemon.stream);
   if (arguments.all) request.add_true("all");
-  print_answer(arguments.daemon, request, Patience::kLong, arguments.json, describe_refresh);
+  print_answer(arguments.daemon, request, Patience::kLong, arguments.json, describe_members);
 }
 
-std::string describe_refresh(const JsonObject& reply) {
+std::string describe_members(const JsonObject& reply) {
   std::vector<std::vector<std::string>> rows;
   for (const auto [name, value] : reply.members()) {
     if (name == "ok" || name == "id") continue;
     rows.push_back({printable(name), describe_value(name, value)});
   }
   return align(rows);
+}
+
+void SnapshotArguments::add_to(CLI::App& verb) {
+  add_json_flag(verb, json);
+  daemon.add_to(verb);
+  daemon.add_stream_to(verb);
+}
+
+void run_snapshot(const SnapshotArguments& arguments) {
+  print_answer(arguments.daemon, Request("snapshot", arguments.daemon.stream), Patience::kLong,
+               arguments.json, describe_members);
 }
 
 void StreamsArguments::add_to(CLI::App& verb) {

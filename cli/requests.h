@@ -1,4 +1,4 @@
-// phsic refresh, streams, ping: one request, and what the daemon answers.
+// phsic refresh, snapshot, streams, ping: one request, and what the daemon answers.
 #pragma once
 
 #include <string>
@@ -15,6 +15,14 @@ struct RefreshArguments {
   void add_to(CLI::App& verb);
 };
 void run_refresh(const RefreshArguments& arguments);
+
+struct SnapshotArguments {
+  bool json = false;
+  ConnectArguments daemon;
+
+  void add_to(CLI::App& verb);
+};
+void run_snapshot(const SnapshotArguments& arguments);
 
 struct StreamsArguments {
   bool json = false;
@@ -33,7 +41,7 @@ struct PingArguments {
 void run_ping(const PingArguments& arguments);
 
 // The answers, for a reader. Each throws an Error if it is none.
-[[nodiscard]] std::string describe_refresh(const JsonObject& reply);
+[[nodiscard]] std::string describe_members(const JsonObject& reply);
 [[nodiscard]] std::string describe_streams(const JsonObject& reply);
 [[nodiscard]] std::string describe_ping(const JsonObject& reply);
 

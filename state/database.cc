@@ -117,7 +117,13 @@ std::int64_t Database::number(std::string_view sql) const {
 }
 
 void Database::transact(const std::function<void()>& work) const {
-  run("BEGIN IMMEDIATE");
+  within("BEGIN IMMEDIATE", work);
+}
+
+void Database::look(const std::function<void()>& work) const { within("BEGIN", work); }
+
+void Database::within(std::string_view begin, const std::function<void()>& work) const {
+  run(begin);
   try {
     work();
     run("COMMIT");

@@ -74,6 +74,8 @@ class Database {
 
   // Everything in `work`, or nothing.
   void transact(const std::function<void()>& work) const;
+  // All that `work` reads is of one moment, whatever others write meanwhile.
+  void look(const std::function<void()>& work) const;
 
   // Is the open file no longer the one of that name?
   [[nodiscard]] bool has_moved() const;
@@ -85,6 +87,7 @@ class Database {
 
  private:
   [[noreturn]] void fail(int code) const;
+  void within(std::string_view begin, const std::function<void()>& work) const;
 
   std::string file_;
   std::unique_ptr<sqlite3, int (*)(sqlite3*)> handle_;

@@ -153,6 +153,17 @@ Entry Entry::load(Reader& reader) {
   return entry;
 }
 
+Entry parse_entry(std::span<const char> bytes, const EntryPlace& place) {
+  auto entry = parse<Entry>(bytes);
+  if (entry.place != place) {
+    throw Error(
+        fmt::format("found entry {} of stream {} after {} pairs, expected {} of {} after {}",
+                    entry.place.number, entry.place.stream, entry.place.pairs, place.number,
+                    place.stream, place.pairs));
+  }
+  return entry;
+}
+
 std::string seal_pairs(const EntryPlace& place, const EntryPairs& pairs) {
   Writer writer;
   save_place(place, pairs.are_vectors() ? EntryKind::kVectors : EntryKind::kTexts, writer);

@@ -90,6 +90,9 @@ struct Entry {
   [[nodiscard]] static Entry load(Reader& reader);
 };
 
+// The entry that is to stand there. Throws an Error if it is another one, or damaged.
+[[nodiscard]] Entry parse_entry(std::span<const char> bytes, const EntryPlace& place);
+
 // Sealed bytes of an entry of pairs, without copying them first.
 [[nodiscard]] std::string seal_pairs(const EntryPlace& place, const EntryPairs& pairs);
 

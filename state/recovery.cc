@@ -29,17 +29,6 @@ std::optional<EntryPlace> open_newest(const StateFile& file, const StreamRecord&
   return std::nullopt;
 }
 
-Entry entry_at(std::span<const char> bytes, const EntryPlace& place) {
-  auto entry = parse<Entry>(bytes);
-  if (entry.place != place) {
-    throw Error(
-        fmt::format("found entry {} of stream {} after {} pairs, expected {} of {} after {}",
-                    entry.place.number, entry.place.stream, entry.place.pairs, place.number,
-                    place.stream, place.pairs));
-  }
-  return entry;
-}
-
 void replay(const StateFile& file, const StreamRecord& record, const EntryPlace& from,
             Stream& stream, Recovery& recovery) {
   const auto [begun, adopted] = last_adoption(file, record.id, from.number);
@@ -58,7 +47,10 @@ void replay(const StateFile& file, const StreamRecord& record, const EntryPlace&
           if (number != next.number) {
             throw Error(fmt::format("found entry {}, expected {}", number, next.number));
           }
-          const auto entry = entry_at(bytes, next);
+          const auto entry = parse_entry(bytes, next);
+          if (entry.pairs.size() != pairs) {
+            throw Error(fmt::format("found {} pairs, expected {}", entry.pairs.size(), pairs));
+          }
           replay.apply(entry);
           ++next.number;
           next.pairs += entry.pairs.size();

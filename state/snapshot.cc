@@ -9,6 +9,14 @@ constexpr std::string_view kKind = "SNAP";
 constexpr std::size_t kLongestName = 64;
 constexpr std::uint32_t kMostCounters = 1000;
 
+EntryPlace load_place(Reader& reader) {
+  EntryPlace last;
+  last.stream = reader.number<std::uint32_t>("stream");
+  last.number = reader.number<std::uint64_t>("last entry");
+  last.pairs = reader.number<std::uint64_t>("pairs up to it");
+  return last;
+}
+
 }  // namespace
 
 void ServingState::save(Writer& writer) const {
@@ -44,12 +52,14 @@ std::string seal_snapshot(const EntryPlace& last, const ServingState& serving,
   return seal(kKind, writer.bytes());
 }
 
+EntryPlace snapshot_place(std::span<const char> bytes) {
+  Reader reader(unseal(kKind, bytes));
+  return load_place(reader);
+}
+
 EntryPlace open_snapshot(std::span<const char> bytes, ServingState& serving, Stream& stream) {
   Reader reader(unseal(kKind, bytes));
-  EntryPlace last;
-  last.stream = reader.number<std::uint32_t>("stream");
-  last.number = reader.number<std::uint64_t>("last entry");
-  last.pairs = reader.number<std::uint64_t>("pairs up to it");
+  const auto last = load_place(reader);
   ServingState served(serving.ids.capacity());
   served.load(reader);
   stream.restore(reader);

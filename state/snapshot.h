@@ -32,6 +32,9 @@ struct ServingState {
 [[nodiscard]] std::string seal_snapshot(const EntryPlace& last, const ServingState& serving,
                                         const StreamState& state);
 
+// Where it stands, of bytes that are whole. Throws an Error if they are not.
+[[nodiscard]] EntryPlace snapshot_place(std::span<const char> bytes);
+
 // Restores stream and serving from it. Throws an Error, and nothing changes, unless the bytes are
 // whole and the stream is such a one. `last.stream` is not compared: state may move to another
 // file.

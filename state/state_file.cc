@@ -108,6 +108,14 @@ StateLock::StateLock(const std::string& file) {
   }
 }
 
+bool StateLock::is_held(const std::string& file) {
+  const int descriptor = open((file + "-lock").c_str(), O_RDONLY | O_CLOEXEC);
+  if (descriptor < 0) return false;
+  const bool held = flock(descriptor, LOCK_SH | LOCK_NB) != 0 && errno == EWOULDBLOCK;
+  close(descriptor);
+  return held;
+}
+
 // The file stays: another process may be about to lock it.
 StateLock::~StateLock() { close(descriptor_); }
 
@@ -237,11 +245,31 @@ std::map<std::string, std::uint64_t> StateFile::feed() const {
   return all;
 }
 
+// Entries, snapshots and parts that belong to nothing.
+std::int64_t StateFile::count_strays() const {
+  std::int64_t count = 0;
+  for (const char* sql :
+       {"SELECT count(*) FROM journal WHERE key / 17592186044416 NOT IN (SELECT id FROM stream)",
+        "SELECT count(*) FROM snapshot WHERE stream NOT IN (SELECT id FROM stream)",
+        "SELECT count(*) FROM snapshot_part WHERE key / 1048576 NOT IN (SELECT id FROM "
+        "snapshot)"}) {
+    count += database_.number(sql);
+  }
+  return count;
+}
+
 std::vector<std::string> StateFile::check() const {
   std::vector<std::string> problems;
-  auto rows = database_.prepare("PRAGMA quick_check(10)");
+  // Not quick_check: names are found by an index, which must have those of the table.
+  auto rows = database_.prepare("PRAGMA integrity_check(10)");
   while (rows.step()) {
     if (rows.text(0) != "ok") problems.emplace_back(rows.text(0));
+  }
+  if (!problems.empty()) return problems;
+  // An entry whose key was damaged is none of its stream's any more.
+  if (const auto strays = count_strays(); strays > 0) {
+    problems.push_back(
+        fmt::format("found {} rows that belong to no stream or snapshot, expected none", strays));
   }
   return problems;
 }
@@ -359,7 +387,7 @@ bool StateFile::has_moved() const {
 
 std::string set_aside(const std::string& file, std::string_view word) {
   for (int n = 1;; ++n) {
-    const auto copy = fmt::format("{}.{}-{}", file, word, n);
+    auto copy = fmt::format("{}.{}-{}", file, word, n);
     if (std::filesystem::exists(copy)) continue;
     std::filesystem::copy_file(file, copy);
     if (std::filesystem::exists(file + "-wal")) {

@@ -60,6 +60,8 @@ class StateLock {
  public:
   // Throws an Error when somebody else has it.
   explicit StateLock(const std::string& file);
+  // Does somebody else have it just now?
+  [[nodiscard]] static bool is_held(const std::string& file);
   ~StateLock();
   StateLock(const StateLock&) = delete;
   StateLock& operator=(const StateLock&) = delete;
@@ -81,6 +83,8 @@ class StateFile {
 
   // -- Reading --
 
+  // All that `work` reads is of one moment, whatever a daemon writes meanwhile.
+  void look(const std::function<void()>& work) const { database_.look(work); }
   [[nodiscard]] std::vector<StreamRecord> streams() const;
   [[nodiscard]] std::optional<StreamRecord> find(std::string_view name) const;
   // Newest first.
@@ -93,7 +97,7 @@ class StateFile {
       std::uint32_t stream, std::uint64_t after, bool events,
       const std::function<bool(std::uint64_t, std::uint64_t, std::span<const char>)>& visit) const;
   [[nodiscard]] std::map<std::string, std::uint64_t> feed() const;
-  // What SQLite finds wrong with the file; empty: nothing.
+  // What is wrong with the file, without looking into entries and snapshots; empty: nothing.
   [[nodiscard]] std::vector<std::string> check() const;
 
   // -- Writing --
@@ -131,6 +135,7 @@ class StateFile {
 
  private:
   void create() const;
+  [[nodiscard]] std::int64_t count_strays() const;
   void open_existing(Database::Access access);
 
   Database database_;

@@ -67,7 +67,7 @@ TEST_CASE("What ping, streams and refresh answer is told plainly") {
   CHECK(describe_streams(
             Message(R"({"streams":[{"name":"c","options":{"rank":"3"},"pairs":9,"model":2}]})")
                 .root()) == "c: 9 pairs learned, model 2\n  rank: 3\n");
-  CHECK(describe_refresh(Message(R"({"ok":true,"id":1,"model":18,"self_auc":0.93})").root()) ==
+  CHECK(describe_members(Message(R"({"ok":true,"id":1,"model":18,"self_auc":0.93})").root()) ==
         "model       18\nself_auc  0.93\n");
 }
 

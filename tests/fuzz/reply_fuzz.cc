@@ -81,7 +81,7 @@ void check(std::string_view bytes) {
   attempt([&] { check_text(describe_stats(root)); });
   attempt([&] { check_text(describe_top(root, root, 1)); });
   attempt([&] { check_text(describe_explanation(root)); });
-  attempt([&] { check_text(describe_refresh(root)); });
+  attempt([&] { check_text(describe_members(root)); });
   attempt([&] { check_text(describe_streams(root)); });
   attempt([&] { check_text(describe_ping(root)); });
 }

@@ -1,0 +1,38 @@
+#include "state/journal_writer.h"
+
+#include <utility>
+
+namespace phsic {
+
+EntryPlace JournalWriter::next() const { return {last_.stream, last_.number + 1, last_.pairs}; }
+
+void JournalWriter::add(std::string_view x, std::string_view y, double time, const IdHash& id) {
+  if (!gathered_.takes(false)) flush();
+  gathered_.add(x, y, time, id);
+}
+
+void JournalWriter::add(std::span<const float> x, std::span<const float> y, double time,
+                        const IdHash& id) {
+  if (!gathered_.takes(true)) flush();
+  gathered_.add(x, y, time, id);
+}
+
+void JournalWriter::flush() {
+  if (gathered_.size() == 0) return;
+  write(gathered_.size(), seal_pairs(next(), gathered_));
+  gathered_.clear();
+}
+
+void JournalWriter::put(Entry entry) {
+  flush();
+  entry.place = next();
+  write(entry.pairs.size(), serialise(entry));
+}
+
+void JournalWriter::write(std::uint64_t pairs, const std::string& bytes) {
+  const auto place = next();
+  file_.transact([&] { file_.append(place.stream, place.number, pairs, bytes); });
+  last_ = {place.stream, place.number, place.pairs + pairs};
+}
+
+}  // namespace phsic

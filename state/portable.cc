@@ -1,0 +1,65 @@
+#include "state/portable.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstddef>
+
+#include "core/error.h"
+#include "state/snapshot.h"
+#include "state/whole_file.h"
+
+namespace phsic {
+namespace {
+
+constexpr std::size_t kLongestName = 64;
+constexpr std::size_t kLongestText = std::size_t{1} << 20U;
+
+}  // namespace
+
+bool is_stream_name(std::string_view name) {
+  const bool has_length = !name.empty() && name.size() <= kLongestName;
+  return has_length && name.front() != '.' && std::all_of(name.begin(), name.end(), [](char c) {
+           return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+                  c == '-' || c == '_' || c == '.';
+         });
+}
+
+void require_stream_name(std::string_view name) {
+  if (is_stream_name(name)) return;
+  throw Error(
+      fmt::format("found the name \"{}\", expected 1 to {} of the letters a-z and A-Z, "
+                  "digits, - _ and ., not beginning with .",
+                  name, kLongestName));
+}
+
+void PortableStream::save(Writer& writer) const {
+  writer.text(name);
+  writer.text(identity);
+  writer.text(options);
+  writer.text(snapshot);
+}
+
+PortableStream PortableStream::load(Reader& reader) {
+  PortableStream stream;
+  stream.name = reader.text("name", kLongestName);
+  if (!is_stream_name(stream.name)) {
+    reader.refuse("name", "found something else, expected the name of a stream");
+  }
+  stream.identity = reader.text("identity", kLongestText);
+  stream.options = reader.text("options", kLongestText);
+  stream.snapshot = reader.text("snapshot", SIZE_MAX);
+  static_cast<void>(snapshot_place(stream.snapshot));
+  return stream;
+}
+
+PortableStream read_portable(const std::string& file) {
+  try {
+    return parse<PortableStream>(read_whole_file(file));
+  } catch (const Error& problem) {
+    const std::string what = problem.what();
+    throw Error(what.starts_with(file) ? what : fmt::format("{}: {}", file, what));
+  }
+}
+
+}  // namespace phsic

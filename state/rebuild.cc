@@ -1,0 +1,252 @@
+#include "state/rebuild.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <utility>
+
+#include "state/recovery.h"
+#include "state/survey.h"
+#include "state/whole_file.h"
+
+namespace phsic {
+namespace {
+
+// Calls visit(entry) for every entry, which must follow on each other from the first on.
+template <class Visit>
+void read_whole_journal(const StateFile& file, const StreamRecord& record, const Visit& visit) {
+  EntryPlace next = {record.id, 1, 0};
+  file.read_journal(
+      record.id, 0, false, [&](std::uint64_t number, std::uint64_t, std::span<const char> bytes) {
+        try {
+          if (number != next.number) {
+            throw Error(fmt::format("found entry {}, expected {}", number, next.number));
+          }
+          const auto entry = parse_entry(bytes, next);
+          visit(entry);
+          ++next.number;
+          next.pairs += entry.pairs.size();
+        } catch (const DatabaseError&) {
+          throw;
+        } catch (const Error& problem) {
+          throw Error(fmt::format("{}: entry {} of the journal of stream {}: {}", file.file(),
+                                  number, record.name, problem.what()));
+        }
+        return true;
+      });
+}
+
+void require_whole(const StateFile& file, const StreamRecord& record) {
+  if (is_journal_whole(file, record.id)) return;
+  const auto journal = file.journal(record.id);
+  std::string found = "no journal";
+  if (journal.first == 1) found = "a journal that goes on from what was learned elsewhere";
+  if (journal.first > 1) found = fmt::format("a journal that begins with entry {}", journal.first);
+  throw Error(fmt::format(
+      "{}: stream {}: found {}, expected one with every pair, from entry 1 on. A daemon with "
+      "`journal: keep` has one; --from TABLE learns from a table instead.",
+      file.file(), record.name, found));
+}
+
+}  // namespace
+
+Rebuild::Rebuild(const Options& options, const EncoderPath& path)
+    : to_(options.to),
+      made_(name_beside(options.to)),
+      name_(options.stream),
+      stream_(Stream::open(spec_of(options.options), path)),
+      serving_(id_window_of(options.options)) {
+  require_stream_name(name_);
+  require_no_file(to_);
+  require_no_file(made_);
+  try {
+    create(options);
+  } catch (...) {
+    file_ = nullptr;
+    remove();
+    throw;
+  }
+}
+
+Rebuild::~Rebuild() {
+  journal_.reset();
+  if (file_ == nullptr) return;
+  file_ = nullptr;
+  remove();
+}
+
+void Rebuild::create(const Options& options) {
+  file_ = std::make_unique<StateFile>(made_, Database::Access::kCreate);
+  file_->transact([&] {
+    id_ =
+        file_->put_stream(name_, identity_text(stream_->identity()), options_json(options.options));
+  });
+  if (options.keeps_journal) journal_.emplace(*file_, id_);
+}
+
+void Rebuild::remove() const noexcept {
+  std::error_code ignored;
+  for (const char* suffix : {"", "-wal", "-shm"}) {
+    std::filesystem::remove(made_ + suffix, ignored);
+  }
+}
+
+void Rebuild::learn_journal(const StateFile& file, const StreamRecord& record) {
+  file.look([&] {
+    require_whole(file, record);
+    if (identity_differences(record.identity, identity_text(stream_->identity())).empty()) {
+      replay(file, record);
+      return;
+    }
+    read_whole_journal(file, record, [&](const Entry& entry) {
+      if (entry.pairs.size() > 0) learn(entry.pairs);
+    });
+  });
+}
+
+void Rebuild::replay(const StateFile& file, const StreamRecord& record) {
+  was_replayed_ = true;
+  const auto [begun, adopted] = last_adoption(file, record.id, 0);
+  Replay replay(*stream_, serving_, begun, adopted);
+  read_whole_journal(file, record, [&](const Entry& entry) {
+    replay.apply(entry);
+    if (journal_) journal_->put(entry);
+  });
+  if (const auto pending = replay.take_pending()) build(*pending);
+}
+
+void Rebuild::learn(const EntryPairs& pairs) {
+  const auto count = pairs.size();
+  x_.assign(count, {});
+  y_.assign(count, {});
+  if (pairs.are_vectors()) {
+    const auto x = stream_->shape_x();
+    const auto y = stream_->shape_y();
+    if (x != ItemShape{ItemKind::kDense, pairs.x_dim()} ||
+        y != ItemShape{ItemKind::kDense, pairs.y_dim()}) {
+      throw Error(fmt::format(
+          "found vectors of {} and {} dimensions, expected an encoder of such: this one gives {} "
+          "and {}",
+          pairs.x_dim(), pairs.y_dim(), x.to_string(), y.to_string()));
+    }
+    stream_->take({pairs.x_values().data(), count, pairs.x_dim()},
+                  {pairs.y_values().data(), count, pairs.y_dim()}, batch_);
+  } else {
+    for (std::size_t i = 0; i < count; ++i) {
+      x_[i] = pairs.x(i);
+      y_[i] = pairs.y(i);
+    }
+    stream_->encode({x_, y_, {}}, batch_);
+  }
+  learn_batch(pairs.times(), pairs.ids(), pairs.are_vectors());
+}
+
+void Rebuild::learn(const TextPairs& pairs, std::vector<PairProblem>& problems) {
+  x_.assign(pairs.x.begin(), pairs.x.end());
+  y_.assign(pairs.y.begin(), pairs.y.end());
+  stream_->encode(pairs, batch_);
+  problems = batch_.problems;
+  no_times_.assign(x_.size(), 0);
+  no_ids_.assign(x_.size(), kNoId);
+  learn_batch(pairs.times.empty() ? std::span<const double>(no_times_) : pairs.times, no_ids_,
+              false);
+}
+
+void Rebuild::learn_batch(std::span<const double> times, std::span<const IdHash> ids,
+                          bool are_vectors) {
+  const auto& usable = batch_.usable;
+  left_out_ += static_cast<std::uint64_t>(std::count(usable.begin(), usable.end(), false));
+  for (auto begin = std::find(usable.begin(), usable.end(), true); begin != usable.end();) {
+    const auto end = std::find(begin, usable.end(), false);
+    learn_run(static_cast<std::size_t>(begin - usable.begin()),
+              static_cast<std::size_t>(end - usable.begin()), times, ids, are_vectors);
+    begin = std::find(end, usable.end(), true);
+  }
+}
+
+void Rebuild::learn_run(std::size_t first, std::size_t last, std::span<const double> times,
+                        std::span<const IdHash> ids, bool are_vectors) {
+  Lesson lesson;
+  lesson.x = slice(batch_.x.view(), first, last - first);
+  lesson.y = slice(batch_.y.view(), first, last - first);
+  lesson.times = times.data() + first;
+  lesson.x_texts = x_.data() + first;
+  lesson.y_texts = y_.data() + first;
+  for (std::size_t row = 0; row < lesson.size();) {
+    const auto before = stream_->pairs();
+    const auto done = stream_->learn(lesson, row, true);
+    left_out_ += done - row - (stream_->pairs() - before);
+    for (; row < done; ++row) note(first + row, times[first + row], ids[first + row], are_vectors);
+    if (stream_->room() == 0) refresh();
+  }
+}
+
+void Rebuild::note(std::size_t row, double time, const IdHash& id, bool is_vector) {
+  serving_.ids.add(id);
+  if (!journal_) return;
+  if (!is_vector) {
+    journal_->add(x_[row], y_[row], time, id);
+    return;
+  }
+  const auto values = [row](const Items<float>& items) {
+    const auto& rows = std::get<DenseRows<float>>(items);
+    return std::span<const float>(rows.row(row), rows.dim);
+  };
+  journal_->add(values(batch_.x.view()), values(batch_.y.view()), time, id);
+}
+
+void Rebuild::refresh() {
+  const auto refresh = stream_->freeze(Stream::Extent::kWithoutHeldBack);
+  if (refresh == nullptr) return;
+  if (journal_) {
+    Entry entry;
+    entry.kind = EntryKind::kFreeze;
+    journal_->put(std::move(entry));
+  }
+  build(*refresh);
+}
+
+void Rebuild::build(Refresh& refresh) {
+  Entry entry;
+  try {
+    refresh.build();
+    entry.kind = EntryKind::kAdopt;
+    entry.adoption = refresh.adoption();
+    stream_->adopt(refresh);
+  } catch (const Error&) {
+    // As a daemon does: the next one may do better.
+    entry.kind = EntryKind::kAbandon;
+  }
+  if (journal_) journal_->put(std::move(entry));
+}
+
+void Rebuild::finish() {
+  if (stream_->pairs() == 0) {
+    throw Error(fmt::format(
+        "stream {}: found no pair that could be learned, expected at least one; a text with itself "
+        "is only learned with learn-identical: true",
+        name_));
+  }
+  EntryPlace last = {id_, 0, stream_->pairs()};
+  if (journal_) {
+    journal_->flush();
+    last = journal_->last();
+  }
+  file_->transact([&] {
+    file_->put_snapshot(id_, last.number, last.pairs,
+                        seal_snapshot(last, serving_, *stream_->state()), {1, true});
+  });
+  require_no_file(to_);
+  journal_.reset();
+  // Closing writes SQLite's log into the file.
+  file_ = nullptr;
+  try {
+    move_into_place(made_, to_);
+  } catch (...) {
+    remove();
+    throw;
+  }
+}
+
+}  // namespace phsic

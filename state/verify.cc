@@ -1,0 +1,154 @@
+#include "state/verify.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <optional>
+
+#include "state/entry.h"
+#include "state/snapshot.h"
+#include "state/wal_tail.h"
+
+namespace phsic {
+namespace {
+
+class Inspection {
+ public:
+  Inspection(const StateFile& file, const StreamRecord& record, Verdict& verdict)
+      : file_(file), record_(record), verdict_(verdict) {}
+
+  void run() {
+    snapshots_ = file_.snapshots(record_.id);
+    for (const auto& snapshot : snapshots_) inspect(snapshot);
+    inspect_journal();
+    inspect_joint();
+  }
+
+ private:
+  template <class... Parts>
+  void tell(fmt::format_string<Parts...> text, Parts&&... parts) {
+    verdict_.problems.push_back(fmt::format("stream {}: {}", record_.name,
+                                            fmt::format(text, std::forward<Parts>(parts)...)));
+  }
+
+  void inspect(const SnapshotRecord& snapshot) {
+    ++verdict_.snapshots;
+    try {
+      const auto place = snapshot_place(file_.snapshot(snapshot));
+      if (place != EntryPlace{record_.id, snapshot.number, snapshot.pairs}) {
+        throw Error(fmt::format(
+            "found one of stream {} at entry {} and {} pairs, expected stream {}, entry {}, {} "
+            "pairs",
+            place.stream, place.number, place.pairs, record_.id, snapshot.number, snapshot.pairs));
+      }
+    } catch (const DatabaseError&) {
+      throw;
+    } catch (const Error& problem) {
+      tell("the snapshot at {} pairs is damaged: {}", snapshot.pairs, problem.what());
+    }
+  }
+
+  void inspect_journal() {
+    std::optional<EntryPlace> next;
+    file_.read_journal(record_.id, 0, false,
+                       [&](std::uint64_t number, std::uint64_t pairs, std::span<const char> bytes) {
+                         ++verdict_.entries;
+                         verdict_.pairs += pairs;
+                         inspect(number, pairs, bytes, next);
+                         return true;
+                       });
+  }
+
+  // `next` is where the entry should stand, if that is known, and becomes that of the one after.
+  void inspect(std::uint64_t number, std::uint64_t pairs, std::span<const char> bytes,
+               std::optional<EntryPlace>& next) {
+    if (next && number != next->number) {
+      tell("found entry {} of the journal, expected {}", number, next->number);
+      next.reset();
+    }
+    try {
+      const auto entry = parse<Entry>(bytes);
+      const auto expected = next.value_or(EntryPlace{record_.id, number, entry.place.pairs});
+      if (entry.place != expected || entry.pairs.size() != pairs) {
+        throw Error(fmt::format(
+            "found entry {} of stream {} after {} pairs with {}, expected {} of {} after {} with "
+            "{}",
+            entry.place.number, entry.place.stream, entry.place.pairs, entry.pairs.size(),
+            expected.number, expected.stream, expected.pairs, pairs));
+      }
+      next = EntryPlace{record_.id, number + 1, entry.place.pairs + pairs};
+      compare(number, next->pairs);
+    } catch (const Error& problem) {
+      tell("entry {} of the journal is damaged: {}", number, problem.what());
+      next = EntryPlace{record_.id, number + 1, next ? next->pairs + pairs : 0};
+      if (next->pairs == 0) next.reset();
+    }
+  }
+
+  // Snapshot and journal count the same pairs.
+  void compare(std::uint64_t number, std::uint64_t pairs) {
+    for (const auto& snapshot : snapshots_) {
+      if (snapshot.number != number || snapshot.pairs == pairs) continue;
+      tell("the snapshot at entry {} has {} pairs, expected the {} of the journal", number,
+           snapshot.pairs, pairs);
+    }
+  }
+
+  // From every snapshot the journal must lead on.
+  void inspect_joint() {
+    const auto journal = file_.journal(record_.id);
+    if (journal.first == 0) return;
+    const auto oldest = snapshots_.empty() ? 0 : snapshots_.back().number;
+    if (journal.first > oldest + 1) {
+      tell(
+          "the journal begins with entry {}, expected at most {}, which follows on the oldest "
+          "snapshot",
+          journal.first, oldest + 1);
+    }
+  }
+
+  const StateFile& file_;
+  const StreamRecord& record_;
+  Verdict& verdict_;
+  std::vector<SnapshotRecord> snapshots_;
+};
+
+}  // namespace
+
+std::vector<std::string> find_log_damage(const std::string& file) {
+  std::vector<std::string> problems;
+  const auto tail = inspect_wal(file);
+  if (tail.header_is_bad) {
+    problems.push_back(fmt::format("{}-wal: found no beginning of a log, expected one", file));
+  }
+  if (tail.lost_commits > 0) {
+    problems.push_back(fmt::format(
+        "{}-wal: found damage after {} frames, expected none: {} commits behind it cannot be read",
+        file, tail.frames, tail.lost_commits));
+  }
+  return problems;
+}
+
+Verdict verify(const std::string& file) {
+  Verdict verdict;
+  // Before SQLite looks at it.
+  verdict.log_was_read = !StateLock::is_held(file);
+  if (verdict.log_was_read) verdict.problems = find_log_damage(file);
+  const StateFile state(file, Database::Access::kRead);
+  state.look([&] {
+    for (const auto& problem : state.check()) {
+      verdict.problems.push_back(fmt::format("{}: {}", file, problem));
+    }
+    for (const auto& record : state.streams()) {
+      ++verdict.streams;
+      try {
+        Inspection(state, record, verdict).run();
+      } catch (const DatabaseError& problem) {
+        verdict.problems.push_back(fmt::format("stream {}: {}", record.name, problem.what()));
+      }
+    }
+  });
+  return verdict;
+}
+
+}  // namespace phsic

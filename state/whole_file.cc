@@ -1,0 +1,86 @@
+#include "state/whole_file.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdio>
+#include <filesystem>
+#include <memory>
+#include <system_error>
+
+#include "core/error.h"
+
+namespace phsic {
+namespace {
+
+[[noreturn]] void fail(const std::string& file, std::string_view expected) {
+  throw Error(
+      fmt::format("{}: {}, expected {}", file, std::generic_category().message(errno), expected));
+}
+
+struct Close {
+  void operator()(std::FILE* file) const { std::fclose(file); }
+};
+using OpenFile = std::unique_ptr<std::FILE, Close>;
+
+void sync(const std::string& path, int flags) {
+  const int descriptor = open(path.c_str(), flags | O_RDONLY | O_CLOEXEC);
+  if (descriptor < 0) fail(path, "to flush it to the disk");
+  const bool done = fsync(descriptor) == 0;
+  close(descriptor);
+  if (!done) fail(path, "to flush it to the disk");
+}
+
+}  // namespace
+
+void require_no_file(const std::string& file) {
+  std::error_code ignored;
+  if (std::filesystem::symlink_status(file, ignored).type() !=
+      std::filesystem::file_type::not_found) {
+    throw Error(fmt::format("{}: found a file, expected none of that name yet", file));
+  }
+}
+
+std::string read_whole_file(const std::string& file) {
+  const OpenFile open(std::fopen(file.c_str(), "rb"));
+  if (open == nullptr) fail(file, "a file that can be read");
+  std::string bytes;
+  char buffer[1U << 16U];
+  for (;;) {
+    const auto count = std::fread(buffer, 1, sizeof buffer, open.get());
+    bytes.append(buffer, count);
+    if (count == sizeof buffer) continue;
+    if (std::ferror(open.get()) != 0) fail(file, "a file that can be read");
+    return bytes;
+  }
+}
+
+void write_whole_file(const std::string& file, std::string_view bytes) {
+  const auto beside = name_beside(file);
+  try {
+    OpenFile open(std::fopen(beside.c_str(), "wbx"));
+    if (open == nullptr) fail(beside, "a file that can be written");
+    const bool written = std::fwrite(bytes.data(), 1, bytes.size(), open.get()) == bytes.size();
+    if (!written || std::fclose(open.release()) != 0) fail(beside, "room for the file");
+    move_into_place(beside, file);
+  } catch (...) {
+    std::error_code ignored;
+    std::filesystem::remove(beside, ignored);
+    throw;
+  }
+}
+
+std::string name_beside(const std::string& file) {
+  return fmt::format("{}.part-{}", file, getpid());
+}
+
+void move_into_place(const std::string& made, const std::string& file) {
+  sync(made, 0);
+  if (std::rename(made.c_str(), file.c_str()) != 0) fail(file, "a name that can be given");
+  const auto folder = std::filesystem::path(file).parent_path();
+  sync(folder.empty() ? "." : folder.string(), O_DIRECTORY);
+}
+
+}  // namespace phsic
