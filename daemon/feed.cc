@@ -6,15 +6,13 @@
 #include <array>
 #include <iterator>
 
+#include "daemon/topics.h"
+
 namespace phsic {
 namespace {
 
 // More prefixes than this are not looked at one by one: everything counts as subscribed.
 constexpr std::size_t kMostSubscriptions = 1000;
-
-// Numbers are reserved when half of these are left: long before they are needed, whatever the disk
-// does meanwhile.
-constexpr std::uint64_t kReserved = 1U << 20U;
 
 }  // namespace
 
@@ -23,10 +21,19 @@ Feed::Feed(Socket& socket, std::function<void()> audience_changed)
   socket_.read([this](const Frames& frames) { take_subscription(frames); });
 }
 
-void Feed::go_on(std::map<std::string, std::uint64_t> sequences, Reserve reserve) {
-  sequences_ = std::move(sequences);
-  reserved_ = sequences_;
-  reserve_ = std::move(reserve);
+void Feed::keep(Reserve reserve) { reserve_ = std::move(reserve); }
+
+void Feed::go_on(const std::string& stream, const std::map<std::string, std::uint64_t>& last) {
+  for (const auto& topic : topics_of(stream)) {
+    const auto found = last.find(topic);
+    sequences_[topic] = found == last.end() ? 0 : found->second;
+    reserved_[topic] = sequences_[topic] + kReserved;
+  }
+}
+
+void Feed::reserve_all() {
+  reserved_.clear();
+  for (const auto& [topic, last] : sequences_) reserve(topic, last);
 }
 
 void Feed::settle() {

@@ -25,8 +25,12 @@ class Feed {
   // `audience_changed` is called when somebody subscribed or left.
   Feed(Socket& socket, std::function<void()> audience_changed);
 
-  // Goes on after these numbers, and has further ones reserved.
-  void go_on(std::map<std::string, std::uint64_t> sequences, Reserve reserve);
+  // From now on numbers are reserved.
+  void keep(Reserve reserve);
+  // Goes on after these numbers, which kReserved further ones are reserved of.
+  void go_on(const std::string& stream, const std::map<std::string, std::uint64_t>& last);
+  // Has all topics' numbers reserved again: what was reserved may be lost.
+  void reserve_all();
   // Has exactly those reserved that were given: nothing will be published any more.
   void settle();
 

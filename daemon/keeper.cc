@@ -1,10 +1,16 @@
 #include "daemon/keeper.h"
 
+#include <fcntl.h>
 #include <fmt/format.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include <algorithm>
+#include <filesystem>
 #include <future>
 #include <utility>
+
+#include "daemon/topics.h"
 
 namespace phsic {
 namespace {
@@ -25,11 +31,27 @@ void drop_quietly(StateFile& state, std::int64_t snapshot) {
 }  // namespace
 
 Keeper::Keeper(const std::string& file, const Options& options, Watcher watcher)
-    : file_name_(file),
-      options_(options),
-      watcher_(std::move(watcher)),
-      state_(std::make_unique<StateFile>(file, Database::Access::kCreate)),
-      thread_([this] { run(); }) {}
+    : file_name_(file), options_(options), watcher_(std::move(watcher)) {
+  open_file();
+  thread_ = std::thread([this] { run(); });
+}
+
+void FileHandle::open(const std::string& file) {
+  descriptor_ = ::open(file.c_str(), O_RDONLY | O_CLOEXEC);
+}
+
+void FileHandle::reset() {
+  if (descriptor_ >= 0) ::close(descriptor_);
+  descriptor_ = -1;
+}
+
+bool FileHandle::is_other(const std::string& file) const {
+  struct stat ours {};
+  struct stat theirs {};
+  if (stat(file.c_str(), &theirs) != 0) return false;
+  return fstat(descriptor_, &ours) != 0 || ours.st_dev != theirs.st_dev ||
+         ours.st_ino != theirs.st_ino;
+}
 
 Keeper::~Keeper() {
   {
@@ -38,6 +60,28 @@ Keeper::~Keeper() {
   }
   filled_.notify_one();
   thread_.join();
+  state_ = nullptr;
+}
+
+void Keeper::close_file() {
+  if (state_ == nullptr) return;
+  const auto log = file_name_ + "-wal";
+  const bool has_moved = state_->has_moved();
+  if (held_log_.is_other(log)) {
+    // Closing deletes the log of that name, which belongs to another file now.
+    static_cast<void>(state_.release());
+    return;
+  }
+  state_ = nullptr;
+  // SQLite leaves the log of a file that has moved. Whatever lies beside it next must not take it
+  // for its own.
+  if (has_moved) std::filesystem::remove(log);
+}
+
+void Keeper::open_file() {
+  state_ = std::make_unique<StateFile>(file_name_, Database::Access::kCreate);
+  held_.open(file_name_);
+  held_log_.open(file_name_ + "-wal");
 }
 
 KeptStream& Keeper::open(const std::string& name, const std::string& identity,
@@ -181,7 +225,7 @@ void Keeper::write_group(std::span<Item> items) {
       return item.kind != Item::Kind::kTell && (item.stream == nullptr || item.stream->in_step_);
     });
     if (has_work) {
-      if (state_ == nullptr) throw Error(fmt::format("{}: not open", file_name_));
+      require_open();
       state_->transact([&] {
         for (const auto& item : items) write_item(item);
       });
@@ -195,12 +239,18 @@ void Keeper::write_group(std::span<Item> items) {
   tell_all(items, problem);
 }
 
+void Keeper::write_stream(KeptStream& stream) {
+  stream.id_ = state_->put_stream(stream.name_, stream.identity_, stream.options_);
+  const auto given = state_->feed();
+  for (const auto& topic : topics_of(stream.name_)) {
+    const auto last = given.find(topic);
+    state_->put_feed(topic, (last == given.end() ? 0 : last->second) + kReserved);
+  }
+}
+
 void Keeper::write_item(const Item& item) {
   switch (item.kind) {
-    case Item::Kind::kOpen:
-      item.stream->id_ =
-          state_->put_stream(item.stream->name_, item.stream->identity_, item.stream->options_);
-      break;
+    case Item::Kind::kOpen: write_stream(*item.stream); break;
     case Item::Kind::kEntry:
       if (!item.stream->in_step_) break;
       state_->append(item.stream->id_, item.number, item.pairs, item.bytes);
@@ -218,7 +268,7 @@ void Keeper::write_part() {
   const std::span<const char> bytes = item.bytes;
   const auto start = part * StateFile::kPartBytes;
   try {
-    if (state_ == nullptr) throw Error(fmt::format("{}: not open", file_name_));
+    require_open();
     if (id == 0) id = state_->next_snapshot();
     const bool is_last = start >= bytes.size();
     state_->transact([&] {
@@ -258,7 +308,7 @@ void Keeper::end_writing(const std::string& problem) {
 void Keeper::write_snapshot(Item& item) {
   std::string problem;
   try {
-    if (state_ == nullptr) throw Error(fmt::format("{}: not open", file_name_));
+    require_open();
     state_->transact([&] {
       state_->put_snapshot(item.stream->id_, item.number, item.pairs, item.bytes, options_.keeping);
     });
@@ -270,6 +320,11 @@ void Keeper::write_snapshot(Item& item) {
     fail({&item, 1}, found);
   }
   if (item.told) item.told(problem);
+}
+
+// What closed it is still what is wrong with it.
+void Keeper::require_open() const {
+  if (state_ == nullptr) throw Error(problem());
 }
 
 // An open file that has lost its name can be written to, and is gone with the process.
@@ -304,42 +359,28 @@ void Keeper::fail(std::span<const Item> items, const std::exception& problem) {
     }
   } else {
     // What has reached the disk is not known. Nothing that is open is trusted any more.
-    const std::lock_guard lock(mutex_);
-    for (auto& stream : streams_) stream.in_step_ = false;
-    if (state_ != nullptr && state_->was_replaced()) {
-      was_replaced_ = true;
-      // Closing it would delete the log of that name, which belongs to the other file now.
-      static_cast<void>(state_.release());
+    {
+      const std::lock_guard lock(mutex_);
+      for (auto& stream : streams_) stream.in_step_ = false;
     }
-    state_ = nullptr;
+    close_file();
   }
   if (!next_try_) {
     pause_ = kFirstPause;
     next_try_ = Clock::now() + pause_;
   }
+  // Before anybody hears that something was not kept.
+  show();
 }
 
 // Opens the file if need be, and asks for snapshots of the streams that are out of step.
 void Keeper::retry() {
   pause_ = std::min<Clock::duration>(2 * pause_, kLongestPause);
   next_try_ = Clock::now() + pause_;
-  if (was_replaced_) return;
   try {
-    if (state_ == nullptr) {
-      auto opened = std::make_unique<StateFile>(file_name_, Database::Access::kCreate);
-      if (const auto problems = opened->check(); !problems.empty()) {
-        throw Error(fmt::format("{}: found it damaged: {}", file_name_, problems.front()));
-      }
-      opened->transact([&] {
-        const std::lock_guard lock(mutex_);
-        for (auto& stream : streams_) {
-          // A new file gives a new number.
-          stream.id_ = opened->put_stream(stream.name_, stream.identity_, stream.options_);
-        }
-      });
-      state_ = std::move(opened);
-    }
+    if (state_ == nullptr) open_again();
   } catch (const std::exception& problem) {
+    state_ = nullptr;
     const std::lock_guard lock(problem_mutex_);
     problem_ = problem.what();
     return;
@@ -357,6 +398,26 @@ void Keeper::retry() {
   }
 }
 
+// The same file, or a new one where there is none any more.
+void Keeper::open_again() {
+  if (held_.is_other(file_name_)) {
+    throw Error(
+        fmt::format("{}: found it replaced by another file, expected the one that was "
+                    "opened; restart to go on with this one",
+                    file_name_));
+  }
+  held_.reset();
+  held_log_.reset();
+  open_file();
+  if (const auto problems = state_->check(); !problems.empty()) {
+    throw Error(fmt::format("{}: found it damaged: {}", file_name_, problems.front()));
+  }
+  state_->transact([&] {
+    const std::lock_guard lock(mutex_);
+    for (auto& stream : streams_) write_stream(stream);
+  });
+}
+
 // Tells the world when keeping has failed or works again.
 void Keeper::show() {
   bool keeps = true;
@@ -370,7 +431,8 @@ void Keeper::show() {
     const std::lock_guard lock(problem_mutex_);
     problem_.clear();
   }
-  if (keeping_.exchange(keeps) == keeps) return;
+  keeping_ = keeps;
+  if (std::exchange(shown_, keeps) == keeps) return;
   watcher_(keeps, keeps ? "what is learned is kept again" : problem());
 }
 

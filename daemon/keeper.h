@@ -44,6 +44,27 @@ class KeptStream {
   std::function<void()> ask_for_snapshot_;
 };
 
+// An open file, only to know it again.
+class FileHandle {
+ public:
+  FileHandle() = default;
+  ~FileHandle() { reset(); }
+  FileHandle(const FileHandle&) = delete;
+  FileHandle& operator=(const FileHandle&) = delete;
+  FileHandle(FileHandle&&) = delete;
+  FileHandle& operator=(FileHandle&&) = delete;
+
+  void open(const std::string& file);
+  // REQUIRES: SQLite does not have it open. POSIX drops all locks of a process on a file when it
+  // closes any handle of it.
+  void reset();
+  // Is the file of that name another one? None is not.
+  [[nodiscard]] bool is_other(const std::string& file) const;
+
+ private:
+  int descriptor_ = -1;
+};
+
 class Keeper {
  public:
   struct Options {
@@ -66,8 +87,9 @@ class Keeper {
 
   // -- Any thread --
 
-  // Makes a stream known, and waits until the file has it. `ask_for_snapshot` is called from the
-  // keeper's thread. Throws an Error when it cannot be written. The result lives as long as this.
+  // Makes a stream known, with kReserved further numbers for each of its topics, and waits until
+  // the file has it. `ask_for_snapshot` is called from the keeper's thread. Throws an Error when it
+  // cannot be written. The result lives as long as this.
   KeptStream& open(const std::string& name, const std::string& identity, const std::string& options,
                    std::function<void()> ask_for_snapshot);
 
@@ -108,12 +130,17 @@ class Keeper {
   [[nodiscard]] bool take(std::vector<Item>& items);
   void write(std::vector<Item>& items);
   void write_group(std::span<Item> items);
+  void write_stream(KeptStream& stream);
   void write_item(const Item& item);
   void write_snapshot(Item& item);
   void write_part();
   void end_writing(const std::string& problem);
   void tell_all(std::span<Item> items, const std::string& problem);
+  void require_open() const;
   void require_in_place() const;
+  void open_file();
+  void close_file();
+  void open_again();
   void fail(std::span<const Item> items, const std::exception& problem);
   void retry();
   void show();
@@ -147,7 +174,10 @@ class Keeper {
   };
   std::deque<Writing> writing_;       // snapshots, part by part
   std::unique_ptr<StateFile> state_;  // null after an error, until it is opened anew
-  bool was_replaced_ = false;
+  // The same file and its log, to know them again: a number in use is not given to another file.
+  FileHandle held_;
+  FileHandle held_log_;
+  bool shown_ = true;  // what the watcher was told last
   std::optional<Clock::time_point> next_try_;
   Clock::duration pause_{};
 

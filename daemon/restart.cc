@@ -18,12 +18,18 @@ bool exists(const std::string& file) {
   return std::filesystem::exists(file, ignored) && std::filesystem::file_size(file, ignored) > 0;
 }
 
-void add_damage(const WalTail& tail, std::vector<std::string>& damage) {
+// A single commit that cannot be read may be one that was under way when the power failed.
+void inspect_log(const std::string& state, std::vector<std::string>& damage) {
+  const auto tail = inspect_wal(state);
   if (tail.header_is_bad) damage.emplace_back("the log (-wal) begins with something else");
-  if (tail.lost_commits > 0) {
-    damage.push_back(fmt::format(
-        "the log (-wal) is damaged after {} frames: {} commits behind it cannot be read",
-        tail.frames, tail.lost_commits));
+  const auto found = fmt::format(
+      "the log (-wal) is damaged after {} frames: {} of its commits "
+      "cannot be read",
+      tail.frames, tail.lost_commits);
+  if (tail.lost_commits > 1) damage.push_back(found);
+  if (tail.lost_commits == 1) {
+    log(LogLevel::kWarning, "the last commit is not whole",
+        {{"file", state}, {"problem", found + ", as when the power fails"}});
   }
 }
 
@@ -95,7 +101,7 @@ Restart open_streams(const std::vector<StreamSettings>& streams, const EncoderPa
   }
   if (beginning == Beginning::kFresh) return begin_anew(streams, path, state);
   // Before SQLite looks at it.
-  const auto tail = inspect_wal(state);
+  inspect_log(state, restart.damage);
   std::vector<std::string> unsound;
   {
     const StateFile file(state, Database::Access::kRead);
@@ -103,8 +109,7 @@ Restart open_streams(const std::vector<StreamSettings>& streams, const EncoderPa
     recover_streams(streams, path, file, nullptr, restart);
     restart.feed = file.feed();
   }
-  restart.damage = unsound;
-  add_damage(tail, restart.damage);
+  restart.damage.insert(restart.damage.end(), unsound.begin(), unsound.end());
   for (const auto& opened : restart.streams) {
     const auto& more = opened.recovery.damage;
     restart.damage.insert(restart.damage.end(), more.begin(), more.end());

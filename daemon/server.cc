@@ -42,10 +42,10 @@ Server::Server(Config config, std::function<Config()> reread, Beginning beginnin
     log(LogLevel::kError, "state damaged", {{"file", config_.state}, {"problem", damage}});
   }
   open_sockets();
-  if (state_lock_ != nullptr) open_state(restart.feed);
+  if (state_lock_ != nullptr) open_state();
   for (std::size_t i = 0; i < config_.streams.size(); ++i) {
     const auto& settings = config_.streams[i];
-    add_stream(settings, prepare(settings, std::move(restart.streams[i])));
+    add_stream(settings, prepare(settings, std::move(restart.streams[i]), restart.feed));
   }
   start_reading();
 }
@@ -56,7 +56,7 @@ Server::~Server() {
   keeper_ = nullptr;
 }
 
-void Server::open_state(const std::map<std::string, std::uint64_t>& feed) {
+void Server::open_state() {
   Keeper::Options options;
   options.commit_delay = std::chrono::duration_cast<std::chrono::nanoseconds>(
       std::chrono::duration<double>(config_.commit_delay));
@@ -65,9 +65,8 @@ void Server::open_state(const std::map<std::string, std::uint64_t>& feed) {
       config_.state, options, [this](bool keeping, const std::string& message) {
         boost::asio::post(loop_, [this, keeping, message] { show_keeping(keeping, message); });
       });
-  feed_->go_on(feed, [this](const std::string& topic, std::uint64_t last) {
-    keeper_->put_feed(topic, last);
-  });
+  feed_->keep(
+      [this](const std::string& topic, std::uint64_t last) { keeper_->put_feed(topic, last); });
 }
 
 void Server::show_keeping(bool keeping, const std::string& message) {
@@ -77,12 +76,14 @@ void Server::show_keeping(bool keeping, const std::string& message) {
     feed_->publish_event(name, fmt::format("\"event\":\"state\",\"keeping\":{},\"message\":{}}}",
                                            keeping, quoted_json(message)));
   }
+  if (keeping) feed_->reserve_all();
   notify_status(keeping ? "" : fmt::format("not keeping what is learned: {}", message));
 }
 
 // Any thread.
-Server::Prepared Server::prepare(const StreamSettings& settings, OpenedStream opened) {
-  Prepared prepared{std::move(opened), nullptr};
+Server::Prepared Server::prepare(const StreamSettings& settings, OpenedStream opened,
+                                 const std::map<std::string, std::uint64_t>& feed) {
+  Prepared prepared{std::move(opened), nullptr, feed};
   if (keeper_ == nullptr) return prepared;
   const auto& recovery = prepared.opened.recovery;
   prepared.ledger = std::make_unique<Ledger>(
@@ -101,6 +102,7 @@ Server::Prepared Server::prepare(const StreamSettings& settings, OpenedStream op
 
 void Server::add_stream(const StreamSettings& settings, Prepared prepared) {
   Outlet& outlet = *this;
+  if (keeper_ != nullptr) feed_->go_on(settings.name, prepared.feed);
   streams_[settings.name].lane = std::make_unique<Lane>(settings, std::move(prepared.opened.stream),
                                                         std::move(prepared.opened.recovery),
                                                         std::move(prepared.ledger), outlet);

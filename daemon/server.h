@@ -71,10 +71,12 @@ class Server : private Outlet {
   struct Prepared {
     OpenedStream opened;
     std::unique_ptr<Ledger> ledger;
+    std::map<std::string, std::uint64_t> feed;  // the last numbers that were given
   };
 
-  void open_state(const std::map<std::string, std::uint64_t>& feed);
-  [[nodiscard]] Prepared prepare(const StreamSettings& settings, OpenedStream opened);
+  void open_state();
+  [[nodiscard]] Prepared prepare(const StreamSettings& settings, OpenedStream opened,
+                                 const std::map<std::string, std::uint64_t>& feed);
   void add_stream(const StreamSettings& settings, Prepared prepared);
   void show_keeping(bool keeping, const std::string& message);
   [[nodiscard]] std::unique_ptr<Socket> make_socket(zmq::socket_type type);

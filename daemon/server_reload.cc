@@ -56,7 +56,7 @@ std::map<std::string, Server::Prepared> Server::prepare_new(const Config& runnin
   const EncoderPath path({wanted.encoder_path.begin(), wanted.encoder_path.end()});
   auto opened = open_streams(added, path, wanted.state, Beginning::kJoin);
   for (std::size_t i = 0; i < added.size(); ++i) {
-    prepared.emplace(added[i].name, prepare(added[i], std::move(opened.streams[i])));
+    prepared.emplace(added[i].name, prepare(added[i], std::move(opened.streams[i]), opened.feed));
   }
   return prepared;
 }

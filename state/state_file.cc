@@ -382,10 +382,6 @@ bool StateFile::has_moved() const {
   return database_.has_moved() || !std::filesystem::exists(file() + "-wal");
 }
 
-bool StateFile::was_replaced() const {
-  return database_.has_moved() && std::filesystem::exists(file());
-}
-
 std::string set_aside(const std::string& file, std::string_view word) {
   for (int n = 1;; ++n) {
     auto copy = fmt::format("{}.{}-{}", file, word, n);

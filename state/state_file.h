@@ -131,8 +131,6 @@ class StateFile {
 
   // Is the file that is open no longer the one of that name, or its log gone?
   [[nodiscard]] bool has_moved() const;
-  // ... and is there another one of that name?
-  [[nodiscard]] bool was_replaced() const;
   void back_up(const std::string& to) const { database_.back_up(to); }
 
  private:
