@@ -30,11 +30,59 @@ std::optional<EntryPlace> open_newest(const StateFile& file, const StreamRecord&
   return std::nullopt;
 }
 
+// A stream that was taken in from elsewhere has pairs that no journal has. 0 if that cannot be
+// read.
+std::uint64_t pairs_before_journal(const StateFile& file, std::uint32_t stream) {
+  std::uint64_t before = 0;
+  file.read_journal(stream, 0, false,
+                    [&](std::uint64_t, std::uint64_t, std::span<const char> bytes) {
+                      try {
+                        before = parse<Entry>(bytes).place.pairs;
+                      } catch (const Error&) {
+                        before = 0;
+                      }
+                      return false;
+                    });
+  return before;
+}
+
+// The entry that is to stand there, with as many pairs as its row says.
+Entry read_entry(std::uint64_t number, std::uint64_t pairs, std::span<const char> bytes,
+                 const EntryPlace& place) {
+  if (number != place.number) {
+    throw Error(fmt::format("found entry {}, expected {}", number, place.number));
+  }
+  auto entry = parse_entry(bytes, place);
+  if (entry.pairs.size() != pairs) {
+    throw Error(fmt::format("found {} pairs, expected {}", entry.pairs.size(), pairs));
+  }
+  return entry;
+}
+
+// Where the first entry should stand that cannot be read; far beyond the last if there is none.
+std::uint64_t first_damaged(const StateFile& file, const StreamRecord& record, EntryPlace next) {
+  std::uint64_t damaged = UINT64_MAX;
+  file.read_journal(record.id, next.number - 1, false,
+                    [&](std::uint64_t number, std::uint64_t pairs, std::span<const char> bytes) {
+                      try {
+                        static_cast<void>(read_entry(number, pairs, bytes, next));
+                        ++next.number;
+                        next.pairs += pairs;
+                      } catch (const Error&) {
+                        damaged = next.number;
+                      }
+                      return damaged == UINT64_MAX;
+                    });
+  return damaged;
+}
+
 void replay(const StateFile& file, const StreamRecord& record, const EntryPlace& from,
             Stream& stream, Recovery& recovery) {
-  const auto [begun, adopted] = last_adoption(file, record.id, from.number);
-  Replay replay(stream, recovery.serving, begun, adopted);
   EntryPlace next = {record.id, from.number + 1, from.pairs};
+  // What is not reached must not be waited for: the model in use is the last one before the damage.
+  const auto [begun, adopted] =
+      last_adoption(file, record.id, from.number, first_damaged(file, record, next));
+  Replay replay(stream, recovery.serving, begun, adopted);
   bool is_damaged = false;
   file.read_journal(
       record.id, from.number, false,
@@ -45,13 +93,7 @@ void replay(const StateFile& file, const StreamRecord& record, const EntryPlace&
           return true;
         }
         try {
-          if (number != next.number) {
-            throw Error(fmt::format("found entry {}, expected {}", number, next.number));
-          }
-          const auto entry = parse_entry(bytes, next);
-          if (entry.pairs.size() != pairs) {
-            throw Error(fmt::format("found {} pairs, expected {}", entry.pairs.size(), pairs));
-          }
+          const auto entry = read_entry(number, pairs, bytes, next);
           replay.apply(entry);
           ++next.number;
           next.pairs += entry.pairs.size();
@@ -145,11 +187,13 @@ void Replay::learn(const EntryPairs& pairs) {
   for (const auto& id : pairs.ids()) serving_.ids.add(id);
 }
 
-LastAdoption last_adoption(const StateFile& file, std::uint32_t stream, std::uint64_t after) {
+LastAdoption last_adoption(const StateFile& file, std::uint32_t stream, std::uint64_t after,
+                           std::uint64_t before) {
   LastAdoption last;
   std::uint64_t begun = 0;
   file.read_journal(stream, after, true,
                     [&](std::uint64_t number, std::uint64_t, std::span<const char> bytes) {
+                      if (number >= before) return false;
                       try {
                         const auto entry = parse<Entry>(bytes);
                         if (entry.kind == EntryKind::kFreeze) begun = number;
@@ -178,12 +222,16 @@ Recovery recover(const StateFile& file, const std::string& name, Stream& stream,
   recovery.stream = record->id;
   const auto snapshot = open_newest(file, *record, stream, recovery);
   const auto journal = file.journal(record->id);
-  if (!snapshot && (journal.first > 1 || (journal.first == 0 && !recovery.damage.empty()))) {
+  const auto before = snapshot ? 0 : pairs_before_journal(file, record->id);
+  if (!snapshot &&
+      (journal.first > 1 || before > 0 || (journal.first == 0 && !recovery.damage.empty()))) {
     throw Error(fmt::format(
         "{}: nothing of stream {} can be recovered: found no whole snapshot and a journal that {}, "
         "expected one of them\n  {}\nBegin anew beside it (phsicd --fresh).",
         file.file(), name,
-        journal.first == 0 ? "is empty" : fmt::format("begins with entry {}", journal.first),
+        journal.first == 0
+            ? "is empty"
+            : fmt::format("begins with entry {} after {} pairs", journal.first, before),
         fmt::join(recovery.damage, "\n  ")));
   }
   const auto from = snapshot.value_or(EntryPlace{record->id, 0, 0});
