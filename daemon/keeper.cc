@@ -220,6 +220,7 @@ void Keeper::write(std::vector<Item>& items) {
 void Keeper::write_group(std::span<Item> items) {
   if (items.empty()) return;
   std::string problem;
+  drop_entries(items);
   try {
     const bool has_work = std::any_of(items.begin(), items.end(), [](const Item& item) {
       return item.kind != Item::Kind::kTell && (item.stream == nullptr || item.stream->in_step_);
@@ -234,9 +235,19 @@ void Keeper::write_group(std::span<Item> items) {
     }
   } catch (const std::exception& found) {
     fail(items, found);
+    drop_entries(items);
     problem = found.what();
   }
   tell_all(items, problem);
+}
+
+// Notes down what will not be written, because its stream is out of step.
+void Keeper::drop_entries(std::span<const Item> items) {
+  for (const auto& item : items) {
+    if (item.kind == Item::Kind::kEntry && !item.stream->in_step_) {
+      item.stream->dropped_ = item.number;
+    }
+  }
 }
 
 void Keeper::write_stream(KeptStream& stream) {
@@ -316,7 +327,8 @@ void Keeper::write_snapshot(Item& item) {
     });
     require_in_place();
     ++commits_;
-    item.stream->in_step_ = true;
+    // One that was begun before the trouble does not hold all that was dropped.
+    if (item.number >= item.stream->dropped_) item.stream->in_step_ = true;
   } catch (const std::exception& found) {
     problem = found.what();
     fail({&item, 1}, found);

@@ -41,6 +41,7 @@ class KeptStream {
   std::string options_;
   std::atomic<std::uint32_t> id_{0};
   std::atomic<bool> in_step_{true};
+  std::uint64_t dropped_ = 0;  // the last entry that was not written; the keeper's thread's own
   std::function<void()> ask_for_snapshot_;
 };
 
@@ -131,6 +132,7 @@ class Keeper {
   void write(std::vector<Item>& items);
   void write_group(std::span<Item> items);
   void write_stream(KeptStream& stream);
+  static void drop_entries(std::span<const Item> items);
   void write_item(const Item& item);
   void write_snapshot(Item& item);
   void write_part();
