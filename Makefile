@@ -10,6 +10,7 @@ CLANG_PACKAGES := clang clang-format clang-tidy libclang-rt-14-dev llvm
 
 JOBS ?= $(shell nproc)
 FUZZ_SECONDS ?= 60
+ROUNDS ?= 1000
 
 SOURCES = $(shell find . -path ./build -prune -o \( -name '*.cc' -o -name '*.h' \) -print | sort)
 # What is shipped. Tests and benchmarks are held to the format and the compilers' warnings.
@@ -65,6 +66,14 @@ run: packages  ## start a daemon, stream pairs into it and show their scores; PA
 .PHONY: test
 test: build  ## run the tests
 	ctest --preset release -j $(JOBS)
+
+.PHONY: torture
+torture: build  ## end a daemon under load and let its disk fail, ROUNDS=1000 times; SEED=N
+	@for how in "" --faults; do \
+	  PHSICD=build/release/bin/phsicd PHSIC=build/release/bin/phsic PHSIC_SOURCE=. \
+	    FAULTY_DISK=$(CURDIR)/build/release/tests/faulty_disk.so PYTHONDONTWRITEBYTECODE=1 \
+	    tests/daemon/torture.py $$how $(ROUNDS) $(SEED) || exit; \
+	done
 
 .PHONY: bench
 bench: build  ## run the benchmarks; JSON=FILE writes the results there too

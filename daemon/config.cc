@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstdlib>
 #include <optional>
 #include <set>
 
@@ -25,6 +26,12 @@ constexpr std::size_t kLongestList = 256;
 
 // Reads a tree and says all that is wrong with it. What could not be read keeps its default, so
 // that the rest is checked as well as possible.
+// As a service, in the folder that systemd gives it.
+std::string default_state() {
+  const char* folder = std::getenv("STATE_DIRECTORY");
+  return folder == nullptr || *folder == '\0' ? std::string() : fmt::format("{}/phsicd.db", folder);
+}
+
 class ConfigReader {
  public:
   explicit ConfigReader(Problems& problems) : problems_(problems) {}
@@ -177,6 +184,7 @@ void ConfigReader::read_daemon(const YamlNode& root) {
       }
     }
   }
+  if (find("state") == nullptr) config_.state = default_state();
   const auto* service = find("service");
   if (service != nullptr && service->value.kind == Kind::kList && service->value.items.empty()) {
     problems_.add(service->line, "service", "found none, expected at least one endpoint");

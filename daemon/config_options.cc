@@ -155,8 +155,9 @@ constexpr DaemonOption kDaemonOptions[] = {
      "how long to finish what was accepted before the daemon ends", set_drain, nullptr,
      same<&Config::drain_seconds>},
     {"state", DaemonForm::kText, false, "FILE", "",
-     "where what is learned is kept, see [state.md](state.md); nothing: it is not", set_state,
-     nullptr, same<&Config::state>},
+     "where what is learned is kept, see [state.md](state.md); \"\": it is not. Without this key: "
+     "`phsicd.db` in `$STATE_DIRECTORY`, if that is set, as it is under systemd",
+     set_state, nullptr, same<&Config::state>},
     {"journal", DaemonForm::kText, false, "trim|keep", "trim",
      "whether pairs that are in all snapshots are removed from the journal, or kept to learn them "
      "again with another configuration",

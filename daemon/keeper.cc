@@ -264,7 +264,9 @@ void Keeper::write_item(const Item& item) {
 // The next part of a snapshot. Entries come in between.
 void Keeper::write_part() {
   if (writing_.empty()) return;
-  auto& [item, id, part] = writing_.front();
+  auto& item = writing_.front().item;
+  auto& id = writing_.front().id;
+  auto& part = writing_.front().part;
   const std::span<const char> bytes = item.bytes;
   const auto start = part * StateFile::kPartBytes;
   try {

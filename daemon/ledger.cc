@@ -14,15 +14,17 @@ Ledger::Ledger(Keeper& keeper, const std::string& name, const std::string& ident
                              const std::lock_guard lock(waking_);
                              if (wake_) wake_();
                            })),
-      place_(recovery.last),
+      journal_({stream_->id(), recovery.last.number, recovery.last.pairs},
+               [this](const EntryPlace& place, std::uint64_t pairs, std::string bytes) {
+                 bytes_ += bytes.size();
+                 keeper_.append(*stream_, place.number, pairs, std::move(bytes));
+               }),
       ids_(recovery.serving.ids),
       // What was damaged is not to be met again.
-      covered_(recovery.damage.empty() && recovery.replayed_bytes == 0 ? place_.number
+      covered_(recovery.damage.empty() && recovery.replayed_bytes == 0 ? recovery.last.number
                                                                        : UINT64_MAX),
       bytes_(recovery.damage.empty() ? recovery.replayed_bytes : UINT64_MAX / 2),
-      last_snapshot_(Clock::now()) {
-  place_.stream = stream_->id();
-}
+      last_snapshot_(Clock::now()) {}
 
 Ledger::~Ledger() { keeper_.forget(*stream_); }
 
@@ -31,67 +33,52 @@ void Ledger::set_waker(std::function<void()> wake) {
   wake_ = std::move(wake);
 }
 
-EntryPlace Ledger::next() const { return {stream_->id(), place_.number + 1, place_.pairs}; }
-
-void Ledger::append(std::uint64_t pairs, std::string bytes) {
-  ++place_.number;
-  place_.pairs += pairs;
-  bytes_ += bytes.size();
-  keeper_.append(*stream_, place_.number, pairs, std::move(bytes));
-}
-
 void Ledger::add(std::string_view x, std::string_view y, double time, const IdHash& id) {
-  if (!gathered_.takes(false)) flush();
-  gathered_.add(x, y, time, id);
+  journal_.add(x, y, time, id);
   ids_.add(id);
 }
 
 void Ledger::add(std::span<const float> x, std::span<const float> y, double time,
                  const IdHash& id) {
-  if (!gathered_.takes(true)) flush();
-  gathered_.add(x, y, time, id);
+  journal_.add(x, y, time, id);
   ids_.add(id);
 }
 
 void Ledger::flush() {
-  if (gathered_.size() == 0) return;
-  const auto pairs = gathered_.size();
-  auto bytes = seal_pairs(next(), gathered_);
-  gathered_.clear();
-  append(pairs, std::move(bytes));
+  journal_.set_stream(stream_->id());
+  journal_.flush();
 }
 
-void Ledger::note(Entry entry) {
-  flush();
-  entry.place = next();
-  append(0, serialise(entry));
+void Ledger::put(Entry entry) {
+  journal_.set_stream(stream_->id());
+  journal_.put(std::move(entry));
 }
 
 void Ledger::freeze(Stream::Extent extent) {
   Entry entry;
   entry.kind = EntryKind::kFreeze;
   entry.extent = extent;
-  note(std::move(entry));
+  put(std::move(entry));
 }
 
 void Ledger::adopt(std::string adoption) {
   Entry entry;
   entry.kind = EntryKind::kAdopt;
   entry.adoption = std::move(adoption);
-  note(std::move(entry));
+  put(std::move(entry));
 }
 
 void Ledger::abandon() {
   Entry entry;
   entry.kind = EntryKind::kAbandon;
-  note(std::move(entry));
+  put(std::move(entry));
 }
 
 void Ledger::refresh_every(std::uint64_t pairs) {
   Entry entry;
   entry.kind = EntryKind::kEvery;
   entry.every = pairs;
-  note(std::move(entry));
+  put(std::move(entry));
 }
 
 void Ledger::when_kept(Keeper::Told told) {
@@ -112,11 +99,11 @@ Ledger::Clock::time_point Ledger::due_at() const {
 Ledger::Draft Ledger::begin_snapshot() {
   flush();
   asked_ = false;
-  covered_ = place_.number;
+  covered_ = journal_.last().number;
   bytes_ = 0;
   last_snapshot_ = Clock::now();
   Draft draft;
-  draft.last = place_;
+  draft.last = journal_.last();
   draft.serving.ids = ids_;
   return draft;
 }

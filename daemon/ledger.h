@@ -13,7 +13,7 @@
 #include <string_view>
 
 #include "daemon/keeper.h"
-#include "state/entry.h"
+#include "state/journal_writer.h"
 #include "state/recovery.h"
 #include "state/snapshot.h"
 
@@ -64,7 +64,7 @@ class Ledger {
   // When it is; late, if nothing has happened since the last.
   [[nodiscard]] std::chrono::steady_clock::time_point due_at() const;
   // Has anything happened since the last one?
-  [[nodiscard]] bool has_news() const { return place_.number != covered_; }
+  [[nodiscard]] bool has_news() const { return journal_.last().number != covered_; }
 
   // One of this moment, without what only the lane knows; everything up to here is handed over.
   // The next one is counted from it.
@@ -82,9 +82,7 @@ class Ledger {
  private:
   using Clock = std::chrono::steady_clock;
 
-  void append(std::uint64_t pairs, std::string bytes);
-  void note(Entry entry);
-  [[nodiscard]] EntryPlace next() const;
+  void put(Entry entry);
 
   Keeper& keeper_;
   const Options options_;
@@ -94,9 +92,8 @@ class Ledger {
   std::atomic<bool> asked_{false};  // the keeper wants a snapshot
   std::atomic<std::uint64_t> snapshots_{0};
 
-  EntryPlace place_;  // of the last entry, with the pairs up to it
-  SeenIds ids_;       // of the pairs up to there
-  EntryPairs gathered_;
+  JournalWriter journal_;
+  SeenIds ids_;            // of the pairs noted down
   std::uint64_t covered_;  // by the last snapshot
   std::uint64_t bytes_;    // since then
   Clock::time_point last_snapshot_;

@@ -97,6 +97,11 @@ Server::Prepared Server::prepare(const StreamSettings& settings, OpenedStream op
          {"replayed", recovery.replayed},
          {"lost", recovery.lost}});
   }
+  if (!recovery.program.empty() && recovery.program != program_name()) {
+    // Sums go on exactly; what is computed of them may differ in the last bits.
+    log(LogLevel::kInfo, "recovered from another program or processor",
+        {{"stream", settings.name}, {"found", recovery.program}, {"expected", program_name()}});
+  }
   return prepared;
 }
 

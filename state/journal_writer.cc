@@ -19,20 +19,22 @@ void JournalWriter::add(std::span<const float> x, std::span<const float> y, doub
 
 void JournalWriter::flush() {
   if (gathered_.size() == 0) return;
-  write(gathered_.size(), seal_pairs(next(), gathered_));
+  const auto pairs = gathered_.size();
+  auto bytes = seal_pairs(next(), gathered_);
   gathered_.clear();
+  hand_over(pairs, std::move(bytes));
 }
 
 void JournalWriter::put(Entry entry) {
   flush();
   entry.place = next();
-  write(entry.pairs.size(), serialise(entry));
+  hand_over(entry.pairs.size(), serialise(entry));
 }
 
-void JournalWriter::write(std::uint64_t pairs, const std::string& bytes) {
+void JournalWriter::hand_over(std::uint64_t pairs, std::string bytes) {
   const auto place = next();
-  file_.transact([&] { file_.append(place.stream, place.number, pairs, bytes); });
   last_ = {place.stream, place.number, place.pairs + pairs};
+  sink_(place, pairs, std::move(bytes));
 }
 
 }  // namespace phsic

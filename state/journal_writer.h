@@ -1,38 +1,45 @@
-// Writes the journal of a stream that is learned anew, each entry at once.
+// What happens to a stream, in order, as entries of its journal: pairs are gathered, and everything
+// gets its place.
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "state/entry.h"
-#include "state/state_file.h"
 
 namespace phsic {
 
 class JournalWriter {
  public:
-  // The file must outlive it. REQUIRES: the stream has no journal there.
-  JournalWriter(StateFile& file, std::uint32_t stream) : file_(file), last_{stream, 0, 0} {}
+  // Takes an entry over: its number, its pairs and its bytes.
+  using Sink = std::function<void(const EntryPlace& place, std::uint64_t pairs, std::string bytes)>;
+
+  // Goes on after `last`.
+  JournalWriter(const EntryPlace& last, Sink sink) : last_(last), sink_(std::move(sink)) {}
 
   // A pair that was learned.
   void add(std::string_view x, std::string_view y, double time, const IdHash& id);
   void add(std::span<const float> x, std::span<const float> y, double time, const IdHash& id);
   // Anything else that happened, or an entry as it is; its place becomes the next one.
   void put(Entry entry);
-  // Writes what was gathered.
+  // Hands over what was gathered.
   void flush();
+  // From now on entries are of the stream of that number: it is in another file.
+  void set_stream(std::uint32_t stream) { last_.stream = stream; }
 
-  // The place of the last entry written, with the pairs up to it.
+  // The place of the last entry handed over, with the pairs up to it.
   [[nodiscard]] const EntryPlace& last() const { return last_; }
 
  private:
   [[nodiscard]] EntryPlace next() const;
-  void write(std::uint64_t pairs, const std::string& bytes);
+  void hand_over(std::uint64_t pairs, std::string bytes);
 
-  StateFile& file_;
   EntryPlace last_;
+  Sink sink_;
   EntryPairs gathered_;
 };
 

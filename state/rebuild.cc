@@ -82,7 +82,12 @@ void Rebuild::create(const Options& options) {
     id_ =
         file_->put_stream(name_, identity_text(stream_->identity()), options_json(options.options));
   });
-  if (options.keeps_journal) journal_.emplace(*file_, id_);
+  if (options.keeps_journal) {
+    journal_.emplace(EntryPlace{id_, 0, 0}, [this](const EntryPlace& place, std::uint64_t pairs,
+                                                   const std::string& bytes) {
+      file_->transact([&] { file_->append(place.stream, place.number, pairs, bytes); });
+    });
+  }
 }
 
 void Rebuild::remove() const noexcept {

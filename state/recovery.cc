@@ -20,6 +20,7 @@ std::optional<EntryPlace> open_newest(const StateFile& file, const StreamRecord&
         throw Error(
             fmt::format("found one of entry {}, expected {}", last.number, snapshot.number));
       }
+      recovery.program = snapshot.program;
       return last;
     } catch (const std::exception& problem) {
       recovery.damage.push_back(fmt::format("stream {}: the snapshot at {} pairs is damaged: {}",

@@ -27,6 +27,7 @@ struct Recovery {
   ServingState serving;
   std::unique_ptr<Refresh> pending;  // a model that was begun, and neither adopted nor abandoned
   std::uint64_t from_snapshot = 0;   // pairs
+  std::string program;               // that wrote the snapshot
   std::uint64_t replayed = 0;        // pairs
   std::uint64_t models = 0;          // that came into use in what was replayed
   std::uint64_t replayed_bytes = 0;  // of the journal

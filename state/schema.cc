@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <iterator>
 #include <string_view>
 
 #include "state/state_file.h"
@@ -17,11 +18,17 @@ constexpr std::string_view kTables[] = {
     "CREATE TABLE journal (key INTEGER PRIMARY KEY, pairs INTEGER NOT NULL, entry BLOB NOT NULL) "
     "STRICT",
     "CREATE TABLE snapshot (id INTEGER PRIMARY KEY AUTOINCREMENT, stream INTEGER NOT NULL, "
-    "number INTEGER NOT NULL, pairs INTEGER NOT NULL, taken REAL NOT NULL, bytes INTEGER NOT NULL) "
-    "STRICT",
+    "number INTEGER NOT NULL, pairs INTEGER NOT NULL, taken REAL NOT NULL, bytes INTEGER NOT NULL, "
+    "program TEXT NOT NULL DEFAULT '') STRICT",
     "CREATE TABLE snapshot_part (key INTEGER PRIMARY KEY, bytes BLOB NOT NULL) STRICT",
     "CREATE TABLE feed (topic TEXT PRIMARY KEY, last INTEGER NOT NULL) STRICT",
 };
+
+// From version i + 1 to the next.
+constexpr std::string_view kMigrations[] = {
+    "ALTER TABLE snapshot ADD COLUMN program TEXT NOT NULL DEFAULT ''",
+};
+static_assert(std::size(kMigrations) == kStateVersion - 1);
 
 }  // namespace
 
@@ -31,7 +38,8 @@ void create_schema(const Database& database) {
   database.run(fmt::format("PRAGMA user_version = {}", kStateVersion));
 }
 
-void migrate_schema(const Database& database, int /*version*/) {
+void migrate_schema(const Database& database, int version) {
+  for (auto i = version; i < kStateVersion; ++i) database.run(kMigrations[i - 1]);
   database.run(fmt::format("PRAGMA user_version = {}", kStateVersion));
 }
 

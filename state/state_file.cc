@@ -1,5 +1,6 @@
 #include "state/state_file.h"
 
+#include <cblas.h>
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/file.h>
@@ -59,6 +60,8 @@ void tune(const Database& database) {
 }
 
 }  // namespace
+
+std::string program_name() { return fmt::format("{} {}", PHSIC_VERSION, openblas_get_corename()); }
 
 std::string identity_text(const std::vector<StreamTrait>& traits) {
   std::string text;
@@ -175,8 +178,13 @@ std::optional<StreamRecord> StateFile::find(std::string_view name) const {
 
 std::vector<SnapshotRecord> StateFile::snapshots(std::uint32_t stream) const {
   std::vector<SnapshotRecord> all;
+  // A file that is only read is as old as it is.
   auto rows = database_.prepare(
-      "SELECT id, number, pairs, taken, bytes FROM snapshot WHERE stream = ? ORDER BY id DESC");
+      version_ < 2
+          ? "SELECT id, number, pairs, taken, bytes, '' FROM snapshot WHERE stream = ? "
+            "ORDER BY id DESC"
+          : "SELECT id, number, pairs, taken, bytes, program FROM snapshot WHERE stream = ? "
+            "ORDER BY id DESC");
   rows.bind(1, std::int64_t{stream});
   while (rows.step()) {
     SnapshotRecord record;
@@ -185,6 +193,7 @@ std::vector<SnapshotRecord> StateFile::snapshots(std::uint32_t stream) const {
     record.pairs = static_cast<std::uint64_t>(rows.whole(2));
     record.taken = rows.real(3);
     record.bytes = static_cast<std::uint64_t>(rows.whole(4));
+    record.program = rows.text(5);
     all.push_back(record);
   }
   return all;
@@ -346,14 +355,15 @@ void StateFile::finish_snapshot(std::int64_t snapshot, std::uint32_t stream, std
                                 std::uint64_t pairs, std::size_t size, const Keeping& keeping) {
   database_
       .prepare(
-          "INSERT INTO snapshot (id, stream, number, pairs, taken, bytes) VALUES (?, ?, ?, ?, ?, "
-          "?)")
+          "INSERT INTO snapshot (id, stream, number, pairs, taken, bytes, program) "
+          "VALUES (?, ?, ?, ?, ?, ?, ?)")
       .bind(1, snapshot)
       .bind(2, std::int64_t{stream})
       .bind(3, static_cast<std::int64_t>(number))
       .bind(4, static_cast<std::int64_t>(pairs))
       .bind(5, seconds_since_1970())
       .bind(6, static_cast<std::int64_t>(size))
+      .bind(7, program_name())
       .run();
   const auto all = snapshots(stream);
   const auto kept = std::min(std::max<std::size_t>(1, keeping.snapshots), all.size());

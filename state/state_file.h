@@ -22,7 +22,7 @@
 
 namespace phsic {
 
-inline constexpr int kStateVersion = 1;
+inline constexpr int kStateVersion = 2;
 
 // A stream as the file knows it.
 struct StreamRecord {
@@ -39,7 +39,11 @@ struct SnapshotRecord {
   std::uint64_t pairs = 0;
   double taken = 0;
   std::uint64_t bytes = 0;
+  std::string program;  // what wrote it; empty before version 2
 };
+
+// This program, on this processor: with the same, a replay gives the same bits.
+[[nodiscard]] std::string program_name();
 
 struct JournalExtent {
   std::uint64_t first = 0;  // number of the first entry; 0: there is none

@@ -278,6 +278,26 @@ class Subscriber:
                 found.append((topic, message))
 
 
+class Listener(Subscriber):
+    """One that passes over nothing."""
+
+    def catch_up(self):
+        return []
+
+    def first(self):
+        """The number that the first pair scored since the daemon's start was given."""
+        _, message = self.receive()
+        probes_before = int(message["id"].rpartition("-")[2])
+        return message["seq"] - probes_before
+
+    def last(self):
+        """The number that the newest was given."""
+        name = self.probe()
+        while (message := self.receive()[1]).get("id") != name:
+            pass
+        return message["seq"]
+
+
 class Case(unittest.TestCase):
     def daemon(self, *arguments, **settings):
         return Daemon(self, *arguments, **settings)
