@@ -127,7 +127,16 @@ StateFile open_state_to_read(const std::string& file) {
   if (!std::filesystem::exists(file, ignored)) {
     throw Error(fmt::format("{}: found no such file, expected the state of a daemon", file));
   }
-  return {file, Database::Access::kRead};
+  try {
+    return {file, Database::Access::kRead};
+  } catch (const DatabaseError& problem) {
+    const int code = problem.code() & 0xff;
+    if (code != SQLITE_READONLY && code != SQLITE_CANTOPEN) throw;
+    throw Error(fmt::format(
+        "{}; expected a folder that can be written to, for SQLite's log beside the file. A copy "
+        "that was made by `phsic state backup` needs none.",
+        problem.what()));
+  }
 }
 
 void StateInfoArguments::add_to(CLI::App& verb) {

@@ -11,6 +11,7 @@
 #include "tests/cli/files.h"
 #include "tests/fuzz/check_state.h"
 #include "tests/fuzz/encoder_seeds.h"
+#include "tests/fuzz/text_streams.h"
 
 namespace phsic {
 namespace {
@@ -233,6 +234,7 @@ void write_all(SeedWriter& seeds) {
   write_streams<double>(seeds, "learner_double_fuzz");
   write_counts(seeds);
   write_alarms(seeds);
+  for (const auto& [target, bytes] : fuzz::state_seeds()) seeds.write(target, bytes);
   fuzz::write_encoder_seeds(
       [&](const std::string& target, const std::string& bytes) { seeds.write(target, bytes); });
   for (const char* notation :

@@ -85,8 +85,14 @@ std::vector<double> scores_of(const Stream& stream, std::uint64_t seed) {
   return batch.scores;
 }
 
-Recorder::Recorder(const StoredOptions& options, std::uint64_t seed)
-    : options_(options), random_(seed), maker_(seed + 1), stream_(open_stream(options)) {}
+Recorder::Recorder(const StoredOptions& options, std::uint64_t seed, std::string name,
+                   std::uint32_t id)
+    : options_(options),
+      random_(seed),
+      maker_(seed + 1),
+      stream_(open_stream(options)),
+      name_(std::move(name)),
+      last_{id, 0, 0} {}
 
 double Recorder::next_time() {
   time_ += random_.uniform() * 0.2;
@@ -105,7 +111,7 @@ void Recorder::append(std::uint64_t pairs, std::string bytes) {
 }
 
 void Recorder::note(Entry entry) {
-  entry.place = {kStream, last_.number + 1, last_.pairs};
+  entry.place = {last_.stream, last_.number + 1, last_.pairs};
   append(0, serialise(entry));
 }
 
@@ -131,7 +137,7 @@ void Recorder::learn(EntryPairs& pairs, Batch& batch) {
   if (half > 0) stream_->learn(first, 0, false);
   stream_->learn(lesson, half, false);
   for (const auto& id : pairs.ids()) serving_.ids.add(id);
-  append(pairs.size(), seal_pairs({kStream, last_.number + 1, last_.pairs}, pairs));
+  append(pairs.size(), seal_pairs({last_.stream, last_.number + 1, last_.pairs}, pairs));
 }
 
 void Recorder::learn(std::size_t pairs) {
@@ -234,15 +240,15 @@ void Recorder::write(StateFile& file, std::uint64_t snapshot, bool whole) const 
   file.transact([&] {
     auto options = options_;
     options.emplace_back("id-window", std::to_string(kIdWindow));
-    REQUIRE(file.put_stream(kName, identity_text(stream_->identity()), options_json(options)) ==
-            kStream);
+    REQUIRE(file.put_stream(name_, identity_text(stream_->identity()), options_json(options)) ==
+            last_.stream);
     for (std::size_t i = 0; i < journal_.size(); ++i) {
       if (!whole && i < snapshot) continue;
-      file.append(kStream, i + 1, journal_[i].pairs, journal_[i].bytes);
+      file.append(last_.stream, i + 1, journal_[i].pairs, journal_[i].bytes);
     }
     if (snapshot == 0) return;
     const auto& taken = snapshots_.at(snapshot);
-    file.put_snapshot(kStream, snapshot, taken.pairs, taken.bytes, {3, true});
+    file.put_snapshot(last_.stream, snapshot, taken.pairs, taken.bytes, {3, true});
   });
 }
 

@@ -58,7 +58,8 @@ class Recorder {
     std::string bytes;
   };
 
-  Recorder(const StoredOptions& options, std::uint64_t seed);
+  Recorder(const StoredOptions& options, std::uint64_t seed, std::string name = kName,
+           std::uint32_t id = kStream);
 
   void learn(std::size_t pairs);
   // REQUIRES: dense shapes.
@@ -85,8 +86,8 @@ class Recorder {
   [[nodiscard]] const std::map<std::uint64_t, Snapshot>& snapshots() const { return snapshots_; }
   [[nodiscard]] std::uint64_t pairs() const { return last_.pairs; }
 
-  // Into a state file: the stream, the snapshot at that entry (0: none) and the journal, from that
-  // entry on or all of it.
+  // Into a state file: the stream, which must get its id, the snapshot at that entry (0: none) and
+  // the journal, from that entry on or all of it.
   void write(StateFile& file, std::uint64_t snapshot, bool whole) const;
 
   static constexpr std::uint32_t kStream = 1;
@@ -107,7 +108,8 @@ class Recorder {
   ServingState serving_{kIdWindow};
   std::unique_ptr<Refresh> refresh_;
   double time_ = 1e9;
-  EntryPlace last_{kStream, 0, 0};
+  std::string name_;
+  EntryPlace last_;
   std::vector<Recorded> journal_;
   std::map<std::uint64_t, Snapshot> snapshots_;
 };
