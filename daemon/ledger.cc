@@ -20,10 +20,8 @@ Ledger::Ledger(Keeper& keeper, const std::string& name, const std::string& ident
                  keeper_.append(*stream_, place.number, pairs, std::move(bytes));
                }),
       ids_(recovery.serving.ids),
-      // What was damaged is not to be met again.
-      covered_(recovery.damage.empty() && recovery.replayed_bytes == 0 ? recovery.last.number
-                                                                       : UINT64_MAX),
-      bytes_(recovery.damage.empty() ? recovery.replayed_bytes : UINT64_MAX / 2),
+      covered_(recovery.replayed_bytes == 0 ? recovery.last.number : UINT64_MAX),
+      bytes_(recovery.replayed_bytes),
       last_snapshot_(Clock::now()) {}
 
 Ledger::~Ledger() { keeper_.forget(*stream_); }

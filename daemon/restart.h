@@ -23,6 +23,8 @@ struct Restart {
   std::vector<OpenedStream> streams;  // as they were asked for
   std::map<std::string, std::uint64_t> feed;
   std::vector<std::string> damage;  // all that was found; empty: nothing
+  // The journal cannot be gone on with where it ended: snapshots have to come first.
+  [[nodiscard]] bool needs_snapshots() const { return !damage.empty(); }
 };
 
 enum class Beginning {

@@ -4,6 +4,7 @@
 
 #include <boost/asio/post.hpp>
 #include <csignal>
+#include <future>
 
 #include "daemon/json_text.h"
 #include "daemon/log.h"
@@ -45,7 +46,9 @@ Server::Server(Config config, std::function<Config()> reread, Beginning beginnin
   if (state_lock_ != nullptr) open_state();
   for (std::size_t i = 0; i < config_.streams.size(); ++i) {
     const auto& settings = config_.streams[i];
-    add_stream(settings, prepare(settings, std::move(restart.streams[i]), restart.feed));
+    auto prepared = prepare(settings, std::move(restart.streams[i]), restart.feed);
+    if (restart.needs_snapshots()) write_anew(prepared);
+    add_stream(settings, std::move(prepared));
   }
   start_reading();
 }
@@ -103,6 +106,25 @@ Server::Prepared Server::prepare(const StreamSettings& settings, OpenedStream op
         {{"stream", settings.name}, {"found", recovery.program}, {"expected", program_name()}});
   }
   return prepared;
+}
+
+// A replay would not come past what is damaged. What is learned from here on must not depend on it.
+void Server::write_anew(Prepared& prepared) {
+  auto& [stream, recovery] = prepared.opened;
+  if (recovery.pending != nullptr) {
+    // A snapshot has no place for it.
+    recovery.pending->build();
+    stream->adopt(*recovery.pending);
+    recovery.pending = nullptr;
+  }
+  auto draft = prepared.ledger->begin_snapshot();
+  draft.serving = recovery.serving;
+  std::promise<std::string> written;
+  prepared.ledger->write_snapshot(draft, *stream->state(),
+                                  [&](const std::string& problem, std::uint64_t, std::uint64_t) {
+                                    written.set_value(problem);
+                                  });
+  if (const auto problem = written.get_future().get(); !problem.empty()) throw Error(problem);
 }
 
 void Server::add_stream(const StreamSettings& settings, Prepared prepared) {

@@ -75,6 +75,7 @@ class Server : private Outlet {
   };
 
   void open_state();
+  static void write_anew(Prepared& prepared);
   [[nodiscard]] Prepared prepare(const StreamSettings& settings, OpenedStream opened,
                                  const std::map<std::string, std::uint64_t>& feed);
   void add_stream(const StreamSettings& settings, Prepared prepared);

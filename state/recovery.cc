@@ -76,6 +76,19 @@ std::uint64_t first_damaged(const StateFile& file, const StreamRecord& record, E
   return damaged;
 }
 
+// Pairs lost up to the end of an entry behind the damage, `lost` of them before. An entry that can
+// be read tells of those, too, whose entries are gone.
+std::uint64_t lost_up_to(std::span<const char> bytes, std::uint64_t pairs,
+                         const EntryPlace& reached, std::uint64_t lost) {
+  try {
+    const auto end = parse<Entry>(bytes).place.pairs + pairs;
+    if (end >= reached.pairs) return std::max(lost + pairs, end - reached.pairs);
+  } catch (const std::exception&) {
+    // It is damaged, too.
+  }
+  return lost + pairs;
+}
+
 void replay(const StateFile& file, const StreamRecord& record, const EntryPlace& from,
             Stream& stream, Recovery& recovery) {
   EntryPlace next = {record.id, from.number + 1, from.pairs};
@@ -89,7 +102,7 @@ void replay(const StateFile& file, const StreamRecord& record, const EntryPlace&
       [&](std::uint64_t number, std::uint64_t pairs, std::span<const char> bytes) {
         recovery.last.number = std::max(recovery.last.number, number);
         if (is_damaged) {
-          recovery.lost += pairs;
+          recovery.lost = lost_up_to(bytes, pairs, next, recovery.lost);
           return true;
         }
         try {
@@ -100,7 +113,7 @@ void replay(const StateFile& file, const StreamRecord& record, const EntryPlace&
           recovery.replayed_bytes += bytes.size();
         } catch (const std::exception& problem) {
           is_damaged = true;
-          recovery.lost += pairs;
+          recovery.lost = lost_up_to(bytes, pairs, next, recovery.lost);
           recovery.damage.push_back(fmt::format("stream {}: entry {} of the journal is damaged: {}",
                                                 record.name, number, problem.what()));
         }

@@ -118,8 +118,9 @@ class Damage(Case):
                 self.assertGreater(file.execute(statement, arguments).rowcount, 0)
 
     def assert_survives(self, daemon, pairs):
-        """It goes on from where it is, and the damage is over."""
+        """It goes on from where it is, and the damage is over with the next snapshot."""
         daemon.own.learn(PAIRS[:20])
+        daemon.until(lambda: daemon.stats("a")["snapshots"] > 0)
         daemon.kill()
         daemon.start()
         stats = daemon.stats("a")
@@ -174,6 +175,15 @@ class Damage(Case):
                 self.assertEqual(daemon.ask("score", pairs=PAIRS[:50])["scores"],
                                  peaceful.ask("score", pairs=PAIRS[:50])["scores"])
                 self.assert_survives(daemon, 200)
+
+    def test_what_is_learned_right_after_damage_is_as_safe_as_ever(self):
+        daemon, _ = self.learned()
+        self.alter(daemon, "update journal set entry = flipped(entry) where key & 0xffff = 21")
+        daemon.start()
+        self.assertIs(daemon.ask("learn", pairs=PAIRS[:20])["durable"], True)
+        daemon.kill()
+        daemon.start()
+        self.assertEqual(daemon.stats("a")["pairs"], 220)
 
     def test_a_damaged_log_of_sqlite_is_told_of(self):
         daemon, _ = self.learned()

@@ -142,6 +142,7 @@ class Once(Case):
         for _ in range(3):
             push.send_json({"pairs": with_ids(PAIRS[:4])})
         daemon.until(lambda: daemon.stats("chat")["duplicates"] == 8)
+        daemon.until(lambda: daemon.stats("chat")["unlearned"] == 0)
         self.assertEqual(daemon.stats("chat")["pairs"], 4)
         ids = [message["id"] for topic, message in subscriber.catch_up() if topic == "score"]
         self.assertEqual(ids, ["p0", "p1", "p2", "p3"] * 3)

@@ -183,7 +183,8 @@ class Torture:
         for name, promised in self.load.promised.items():
             stats = self.daemon.stats(name)
             if stats["lost"] or stats["recovered"] < len(promised):
-                raise AssertionError(f"{name}: {len(promised)} pairs were promised, found {stats}")
+                raise AssertionError(f"{name}: {len(promised)} pairs were promised, found {stats}\n"
+                                     f"{self.daemon.log()}")
         if damaged := list(self.daemon.state.parent.glob("*damaged*")):
             raise AssertionError(f"found {damaged}:\n{self.daemon.log()}")
 
