@@ -102,6 +102,9 @@ std::string describe_ping(const JsonObject& reply) {
       text += fmt::format("  {:<8} {}\n", socket, printable(endpoint));
     }
   }
+  if (const auto keeping = reply.find_flag("keeping")) {
+    text += *keeping ? "  what is learned is kept\n" : "  what is learned is NOT kept\n";
+  }
   return text;
 }
 

@@ -1,6 +1,8 @@
 #include "state/database.h"
 
+#include <fcntl.h>
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <filesystem>
 #include <utility>
@@ -10,6 +12,13 @@ namespace {
 
 // How long to wait for a tool that reads or copies the file.
 constexpr int kBusyMilliseconds = 10000;
+
+// What people wrote is in it. SQLite gives the files beside it the same mode. If it cannot be made,
+// SQLite says so.
+void make_private(const std::string& file) {
+  const int descriptor = open(file.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0640);
+  if (descriptor >= 0) close(descriptor);
+}
 
 int flags_of(Database::Access access) {
   switch (access) {
@@ -23,6 +32,7 @@ int flags_of(Database::Access access) {
 
 Database::Database(const std::string& file, Access access)
     : file_(file), handle_(nullptr, sqlite3_close_v2) {
+  if (access == Access::kCreate) make_private(file);
   sqlite3* handle = nullptr;
   const int code =
       sqlite3_open_v2(file.c_str(), &handle, flags_of(access) | SQLITE_OPEN_NOMUTEX, nullptr);
