@@ -341,6 +341,7 @@ class Clock(WithState):
             scores = self.scores(daemon)
         stats = daemon.stats("chat")
         self.assertGreater(stats["effective_pairs"], 4 * len(PAIRS) - 10)
+        daemon.settle()
         daemon.kill()
         self.fault("CLOCK -259200")
         daemon.start()

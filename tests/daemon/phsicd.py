@@ -183,6 +183,10 @@ class Daemon:
                 raise AssertionError(f"it never came true. The log:\n{self.log()}")
         return found
 
+    def settle(self, **members):
+        """Returns when all that a stream has done is on the disk: a journal has an order."""
+        self.ask("learn", pairs=[], promise="durable", **members)
+
     def push(self, endpoint=None):
         """A PUSH socket to ingest."""
         socket = CONTEXT.socket(zmq.PUSH)

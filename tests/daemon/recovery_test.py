@@ -54,6 +54,7 @@ class Recovery(Case):
                 self.teach(one, pairs[begin:count])
                 if prepare and not (prepare == "refresh" and options.get("estimator") == "pmi"):
                     one.ask(prepare)
+                    one.settle()
             seen = self.look(daemon, probes)
             self.assertEqual(seen, self.look(peaceful, probes), f"before the end at {share}")
             end()
@@ -135,6 +136,7 @@ class Recovery(Case):
         daemon.own.learn(PAIRS[:50])
         daemon.ask("refresh", all=True)
         seen = self.look(daemon, PAIRS[:20])
+        daemon.settle()
         daemon.kill()
         daemon.start()
         self.assertEqual(self.look(daemon, PAIRS[:20]), seen)
@@ -144,6 +146,7 @@ class Recovery(Case):
         daemon.own.learn(PAIRS)
         daemon.ask("refresh", all=True)
         before = daemon.ask("explain", pairs=PAIRS[:1])
+        daemon.settle()
         for end in (daemon.kill, daemon.stop):
             end()
             daemon.start()

@@ -246,6 +246,7 @@ class Streams(Case):
         daemon.own.learn(PAIRS[:100], stream="b")
         daemon.ask("refresh", stream="a")
         scores = daemon.ask("score", stream="a", pairs=PAIRS[:20])
+        daemon.settle(stream="a")
         for end in (daemon.kill, daemon.stop):
             end()
             removed = daemon.config["streams"].pop("a")
