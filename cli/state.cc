@@ -60,8 +60,10 @@ Json json_of(const StreamSurvey& stream) {
   if (out["options"].is_discarded()) out["options"] = nullptr;
   out["snapshots"] = Json::array();
   for (const auto& snapshot : stream.snapshots) {
-    out["snapshots"].push_back(
-        {{"pairs", snapshot.pairs}, {"taken", snapshot.taken}, {"bytes", snapshot.bytes}});
+    out["snapshots"].push_back({{"pairs", snapshot.pairs},
+                                {"taken", snapshot.taken},
+                                {"bytes", snapshot.bytes},
+                                {"program", snapshot.program}});
   }
   out["journal"] = {{"entries", stream.journal.entries}, {"pairs", stream.journal.pairs},
                     {"bytes", stream.journal.bytes},     {"first", stream.journal.first},
@@ -86,8 +88,9 @@ void print(const StreamSurvey& stream) {
   }
   fmt::print("  snapshots\n");
   for (const auto& snapshot : stream.snapshots) {
-    fmt::print("    {} pairs, {}, {} bytes\n", snapshot.pairs, time_text(snapshot.taken),
-               snapshot.bytes);
+    fmt::print("    {} pairs, {}, {} bytes{}{}\n", snapshot.pairs, time_text(snapshot.taken),
+               snapshot.bytes, snapshot.program.empty() ? "" : ", by ",
+               printable(snapshot.program));
   }
   if (stream.journal.entries == 0) {
     fmt::print("  journal: empty\n");
