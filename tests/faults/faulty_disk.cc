@@ -5,7 +5,8 @@
 // first word is
 //
 //   ENOSPC      writing fails: the disk is full
-//   SHORT       of every two writes, one writes half and one fails: the disk fills up
+//   SHORT       of every two writes, one writes about half, in whole sectors, and one fails: the
+//               disk fills up
 //   EROFS       writing fails, and so does opening to write
 //   EIO         writing fails
 //   FSYNC       writing works, and fsync fails
@@ -32,6 +33,8 @@
 #include <mutex>
 
 namespace {
+
+constexpr std::size_t kSector = 512;
 
 // The beginning of the control file.
 struct Control {
@@ -118,8 +121,8 @@ ssize_t write_somewhere(int fd, const void* bytes, std::size_t size, off_t offse
   std::size_t count = size;
   if (control.says("SHORT")) {
     static std::atomic<unsigned> calls{0};
-    if (calls++ % 2 == 1) return fail(ENOSPC);
-    count = size / 2;
+    count = size / 2 / kSector * kSector;
+    if (calls++ % 2 == 1 || count == 0) return fail(ENOSPC);
   }
   const std::int64_t begins = offset < 0 ? syscall(SYS_lseek, fd, 0, SEEK_CUR) : offset;
   const ssize_t written = write_now(count);
