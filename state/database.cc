@@ -156,6 +156,7 @@ void Database::back_up(const std::string& to) const {
   if (std::filesystem::exists(to)) {
     throw Error(fmt::format("{}: found a file, expected none to write the copy to", to));
   }
+  make_private(to);
   auto statement = prepare("VACUUM INTO ?");
   statement.bind(1, to);
   statement.run();

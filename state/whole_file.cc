@@ -60,10 +60,12 @@ std::string read_whole_file(const std::string& file) {
 void write_whole_file(const std::string& file, std::string_view bytes) {
   const auto beside = name_beside(file);
   try {
-    OpenFile open(std::fopen(beside.c_str(), "wbx"));
-    if (open == nullptr) fail(beside, "a file that can be written");
-    const bool written = std::fwrite(bytes.data(), 1, bytes.size(), open.get()) == bytes.size();
-    if (!written || std::fclose(open.release()) != 0) fail(beside, "room for the file");
+    // What people wrote is in it.
+    const int descriptor = open(beside.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0640);
+    OpenFile made(descriptor < 0 ? nullptr : fdopen(descriptor, "wb"));
+    if (made == nullptr) fail(beside, "a file that can be written");
+    const bool written = std::fwrite(bytes.data(), 1, bytes.size(), made.get()) == bytes.size();
+    if (!written || std::fclose(made.release()) != 0) fail(beside, "room for the file");
     move_into_place(beside, file);
   } catch (...) {
     std::error_code ignored;

@@ -150,6 +150,12 @@ class Looking(Stateful):
         scores = self.scores(daemon)
         self.assertEqual(self.scores(self.daemon(state=copy)), scores)
         self.assertEqual([], [str(file) for file in self.folder.glob("*part*")])
+        out = self.folder / "out.phsic"
+        run("state", "export", self.state, "-o", out)
+        run("state", "rebuild", self.state, "-o", self.folder / "new.db")
+        # What people wrote is in them.
+        for file in (copy, out, self.folder / "new.db"):
+            self.assertEqual(file.stat().st_mode & 0o007, 0, file)
 
     def test_what_is_no_state_is_refused(self):
         for verb in ("info", "verify"):
