@@ -13,6 +13,7 @@ namespace {
 // docs/state.md says what they hold. Keys of the journal and of parts are made of two numbers, so
 // that a stream's entries lie together and in order without an index.
 constexpr std::string_view kTables[] = {
+    // NOLINTNEXTLINE(bugprone-suspicious-missing-comma): each is one statement in several lines
     "CREATE TABLE stream (id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE, "
     "identity TEXT NOT NULL, options TEXT NOT NULL, created REAL NOT NULL) STRICT",
     "CREATE TABLE journal (key INTEGER PRIMARY KEY, pairs INTEGER NOT NULL, entry BLOB NOT NULL) "
