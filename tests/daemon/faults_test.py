@@ -190,6 +190,24 @@ class Disk(WithState):
         daemon.start()
         self.assert_has(daemon, PAIRS[:200])
 
+    def test_a_snapshot_that_was_begun_too_early_does_not_make_up_for_what_is_missing(self):
+        daemon = self.faulty({"chat": {**QUIET, "encoder": "hashing:dim=1024"}})
+        self.fault("ENOSPC")
+        self.assert_refused(daemon, PAIRS[:1])
+        self.fault("")
+        # A snapshot takes a while, and pairs come meanwhile.
+        client = daemon.client()
+        for number, pair in enumerate(PAIRS):
+            if number == 100:
+                client.send({"op": "snapshot", "id": "snapshot"})
+            client.send({"op": "learn", "pairs": [pair], "promise": "accepted", "id": number})
+        answers = [client.receive() for _ in range(len(PAIRS) + 1)]
+        self.assertTrue(all(answer["ok"] for answer in answers if answer["id"] != "snapshot"))
+        self.learn_until_durable(daemon, PAIRS[:1])
+        daemon.kill()
+        daemon.start()
+        self.assert_has(daemon, PAIRS)
+
     def test_numbers_of_the_feed_never_come_again_whatever_failed_when_they_were_given(self):
         daemon = self.faulty()
         self.fault("ENOSPC")
