@@ -94,7 +94,7 @@ Server::Prepared Server::prepare(const StreamSettings& settings, OpenedStream op
       json_object(settings.options),
       Ledger::Options{config_.snapshot_seconds, config_.snapshot_bytes}, recovery);
   if (recovery.stream != 0) {
-    log(LogLevel::kInfo, "recovered",
+    log(recovery.lost > 0 ? LogLevel::kWarning : LogLevel::kInfo, "recovered",
         {{"stream", settings.name},
          {"pairs", prepared.opened.stream->pairs()},
          {"replayed", recovery.replayed},
@@ -210,6 +210,11 @@ int Server::run() {
   log(LogLevel::kInfo, "ready", {{"version", PHSIC_VERSION}, {"streams", streams_.size()}});
   notify_ready();
   loop_.run();
+  // The last snapshots were tried, and what was accepted is lost.
+  if (keeper_ != nullptr && !keeper_->is_keeping()) {
+    log(LogLevel::kError, "ends without having kept everything", {{"problem", keeper_->problem()}});
+    status_ = 1;
+  }
   for (auto& entrance : entrances_) entrance->socket->close(0);
   service_->close(kLinger);
   feed_socket_->close(kLinger);
