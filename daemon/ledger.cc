@@ -84,7 +84,11 @@ void Ledger::when_kept(Keeper::Told told) {
   keeper_.tell(*stream_, std::move(told));
 }
 
-bool Ledger::is_due() const { return has_news() && Clock::now() >= due_at(); }
+bool Ledger::is_due() const {
+  // One after the other: what is due at once is due by a clock that must not be read later.
+  const auto due = due_at();
+  return has_news() && Clock::now() >= due;
+}
 
 Ledger::Clock::time_point Ledger::due_at() const {
   if (!has_news()) return Clock::now() + std::chrono::hours(1);
