@@ -95,13 +95,13 @@ KeptStream& Keeper::open(const std::string& name, const std::string& identity,
     stream->options_ = options;
     stream->ask_for_snapshot_ = std::move(ask_for_snapshot);
   }
-  std::promise<std::string> opened;
+  const auto opened = std::make_shared<std::promise<std::string>>();
   Item item;
   item.kind = Item::Kind::kOpen;
   item.stream = stream;
-  item.told = [&](const std::string& problem) { opened.set_value(problem); };
+  item.told = [opened](const std::string& problem) { opened->set_value(problem); };
   hand_in(std::move(item));
-  if (const auto problem = opened.get_future().get(); !problem.empty()) throw Error(problem);
+  if (const auto problem = opened->get_future().get(); !problem.empty()) throw Error(problem);
   return *stream;
 }
 

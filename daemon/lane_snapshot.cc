@@ -1,6 +1,8 @@
 // A lane's snapshots: when, of what, and the last one.
 #include <fmt/format.h>
 
+#include <future>
+#include <memory>
 #include <utility>
 
 #include "daemon/lane.h"
@@ -92,6 +94,10 @@ void Lane::end_keeping() {
     take_snapshot(true);
     snapshotting_.wait(true);
   }
+  // The keeper may not be out of the lane's functions yet. What comes after them tells that it is.
+  const auto out = std::make_shared<std::promise<void>>();
+  ledger_->when_kept([out](const std::string&) { out->set_value(); });
+  out->get_future().wait();
 }
 
 }  // namespace phsic

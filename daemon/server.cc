@@ -119,12 +119,12 @@ void Server::write_anew(Prepared& prepared) {
   }
   auto draft = prepared.ledger->begin_snapshot();
   draft.serving = recovery.serving;
-  std::promise<std::string> written;
-  prepared.ledger->write_snapshot(draft, *stream->state(),
-                                  [&](const std::string& problem, std::uint64_t, std::uint64_t) {
-                                    written.set_value(problem);
-                                  });
-  if (const auto problem = written.get_future().get(); !problem.empty()) throw Error(problem);
+  const auto written = std::make_shared<std::promise<std::string>>();
+  prepared.ledger->write_snapshot(
+      draft, *stream->state(), [written](const std::string& problem, std::uint64_t, std::uint64_t) {
+        written->set_value(problem);
+      });
+  if (const auto problem = written->get_future().get(); !problem.empty()) throw Error(problem);
 }
 
 void Server::add_stream(const StreamSettings& settings, Prepared prepared) {
