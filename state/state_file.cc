@@ -287,10 +287,17 @@ std::uint32_t StateFile::put_stream(const std::string& name, const std::string& 
     change.bind(1, identity).bind(2, options).bind(3, std::int64_t{known->id}).run();
     return known->id;
   }
-  auto insert = database_.prepare(
-      "INSERT INTO stream (name, identity, options, created) VALUES (?, ?, ?, ?)");
-  insert.bind(1, name).bind(2, identity).bind(3, options).bind(4, seconds_since_1970()).run();
+  insert_stream({0, name, identity, options, seconds_since_1970()});
   return static_cast<std::uint32_t>(database_.last_insert());
+}
+
+// Id 0: the next one.
+void StateFile::insert_stream(const StreamRecord& record) {
+  auto insert = database_.prepare(
+      "INSERT INTO stream (id, name, identity, options, created) VALUES (?, ?, ?, ?, ?)");
+  if (record.id != 0) insert.bind(1, std::int64_t{record.id});
+  insert.bind(2, record.name).bind(3, record.identity).bind(4, record.options);
+  insert.bind(5, record.created).run();
 }
 
 void StateFile::remove_stream(std::uint32_t stream) {
@@ -309,6 +316,22 @@ void StateFile::remove_stream(std::uint32_t stream) {
   database_.prepare("DELETE FROM stream WHERE id = ?").bind(1, id).run();
 }
 
+void StateFile::take_over(const StateFile& from, const StreamRecord& record) {
+  insert_stream(record);
+  from.read_journal(record.id, 0, false,
+                    [&](std::uint64_t number, std::uint64_t pairs, std::span<const char> entry) {
+                      append(record.id, number, pairs, entry);
+                      return true;
+                    });
+  const auto newest_first = from.snapshots(record.id);
+  for (auto snapshot = newest_first.rbegin(); snapshot != newest_first.rend(); ++snapshot) {
+    auto ours = *snapshot;
+    ours.id = next_snapshot();
+    put_parts(ours.id, from.snapshot(*snapshot));
+    insert_snapshot(record.id, ours);
+  }
+}
+
 void StateFile::append(std::uint32_t stream, std::uint64_t number, std::uint64_t pairs,
                        std::span<const char> entry) {
   if (!append_) {
@@ -325,10 +348,14 @@ void StateFile::append(std::uint32_t stream, std::uint64_t number, std::uint64_t
 void StateFile::put_snapshot(std::uint32_t stream, std::uint64_t number, std::uint64_t pairs,
                              std::span<const char> bytes, const Keeping& keeping) {
   const auto id = next_snapshot();
-  for (std::size_t start = 0, part = 0; start < bytes.size(); start += kPartBytes, ++part) {
-    put_part(id, part, bytes.subspan(start, std::min(kPartBytes, bytes.size() - start)));
-  }
+  put_parts(id, bytes);
   finish_snapshot(id, stream, number, pairs, bytes.size(), keeping);
+}
+
+void StateFile::put_parts(std::int64_t snapshot, std::span<const char> bytes) {
+  for (std::size_t start = 0, part = 0; start < bytes.size(); start += kPartBytes, ++part) {
+    put_part(snapshot, part, bytes.subspan(start, std::min(kPartBytes, bytes.size() - start)));
+  }
 }
 
 std::int64_t StateFile::next_snapshot() const {
@@ -353,18 +380,7 @@ void StateFile::drop_parts(std::int64_t snapshot) {
 
 void StateFile::finish_snapshot(std::int64_t snapshot, std::uint32_t stream, std::uint64_t number,
                                 std::uint64_t pairs, std::size_t size, const Keeping& keeping) {
-  database_
-      .prepare(
-          "INSERT INTO snapshot (id, stream, number, pairs, taken, bytes, program) "
-          "VALUES (?, ?, ?, ?, ?, ?, ?)")
-      .bind(1, snapshot)
-      .bind(2, std::int64_t{stream})
-      .bind(3, static_cast<std::int64_t>(number))
-      .bind(4, static_cast<std::int64_t>(pairs))
-      .bind(5, seconds_since_1970())
-      .bind(6, static_cast<std::int64_t>(size))
-      .bind(7, program_name())
-      .run();
+  insert_snapshot(stream, {snapshot, number, pairs, seconds_since_1970(), size, program_name()});
   const auto all = snapshots(stream);
   const auto kept = std::min(std::max<std::size_t>(1, keeping.snapshots), all.size());
   for (auto i = kept; i < all.size(); ++i) {
@@ -375,6 +391,21 @@ void StateFile::finish_snapshot(std::int64_t snapshot, std::uint32_t stream, std
   database_.prepare("DELETE FROM journal WHERE key >= ? AND key <= ?")
       .bind(1, key_of(stream, 0))
       .bind(2, key_of(stream, all[kept - 1].number))
+      .run();
+}
+
+void StateFile::insert_snapshot(std::uint32_t stream, const SnapshotRecord& record) {
+  database_
+      .prepare(
+          "INSERT INTO snapshot (id, stream, number, pairs, taken, bytes, program) "
+          "VALUES (?, ?, ?, ?, ?, ?, ?)")
+      .bind(1, record.id)
+      .bind(2, std::int64_t{stream})
+      .bind(3, static_cast<std::int64_t>(record.number))
+      .bind(4, static_cast<std::int64_t>(record.pairs))
+      .bind(5, record.taken)
+      .bind(6, static_cast<std::int64_t>(record.bytes))
+      .bind(7, record.program)
       .run();
 }
 

@@ -113,6 +113,9 @@ class StateFile {
   std::uint32_t put_stream(const std::string& name, const std::string& identity,
                            const std::string& options);
   void remove_stream(std::uint32_t stream);
+  // Takes over a stream of another file as it is: its id, which must be free here, its entries and
+  // its snapshots. Throws an Error at the first thing that cannot be read.
+  void take_over(const StateFile& from, const StreamRecord& record);
   void append(std::uint32_t stream, std::uint64_t number, std::uint64_t pairs,
               std::span<const char> entry);
   // Keeps the newest `keep` snapshots of the stream, this one included, and of the journal what
@@ -139,6 +142,9 @@ class StateFile {
 
  private:
   void create() const;
+  void insert_stream(const StreamRecord& record);
+  void put_parts(std::int64_t snapshot, std::span<const char> bytes);
+  void insert_snapshot(std::uint32_t stream, const SnapshotRecord& record);
   [[nodiscard]] std::int64_t count_strays() const;
   void open_existing(Database::Access access);
 
