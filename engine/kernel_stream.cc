@@ -222,9 +222,11 @@ EstimatorSpec KernelStream::next_estimator(Extent extent) const {
   // A few pairs have few directions to tell from noise.
   const auto accepted = learner_.accepted();
   spec.rank = std::min<std::size_t>(spec.rank, std::max<std::size_t>(32, accepted / 8));
-  if (accepted < schedule_.next_choice && extent != Extent::kAll && chosen_) {
+  // What was chosen before a restart may be none of what is asked for since.
+  const bool may_be_chosen = chosen_ && spec.kind.value_or(chosen_->kind) == chosen_->kind;
+  if (accepted < schedule_.next_choice && extent != Extent::kAll && may_be_chosen) {
     spec.kind = chosen_->kind;
-    if (chosen_->ridge > 0) spec.ridge = chosen_->ridge;
+    if (chosen_->ridge > 0) spec.ridge = spec.ridge.value_or(chosen_->ridge);
   }
   return spec;
 }
