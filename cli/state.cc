@@ -12,6 +12,7 @@
 #include "cli/arguments.h"
 #include "cli/text.h"
 #include "core/error.h"
+#include "state/state_lock.h"
 #include "state/stored_options.h"
 #include "state/stream_copy.h"
 #include "state/survey.h"
@@ -180,6 +181,7 @@ void run_state_verify(const StateVerifyArguments& arguments) {
   const auto file = open_state_to_read(arguments.file);
   const auto verdict = verify(arguments.file);
   for (const auto& problem : verdict.problems) fmt::print("{}\n", printable(problem));
+  for (const auto& remark : verdict.remarks) fmt::print("{}\n", printable(remark));
   auto problems = verdict.problems.size();
   if (arguments.replay) {
     const EncoderPath path({arguments.encoder_path.begin(), arguments.encoder_path.end()});

@@ -11,6 +11,8 @@
 #include "cli/state.h"
 #include "cli/text.h"
 #include "core/error.h"
+#include "state/replacement.h"
+#include "state/state_lock.h"
 #include "state/stream_copy.h"
 #include "state/verify.h"
 #include "state/whole_file.h"
@@ -59,12 +61,14 @@ void StateExportArguments::add_to(CLI::App& verb) {
 
 void run_state_export(const StateExportArguments& arguments) {
   if (!arguments.force) require_no_file(arguments.output);
+  const StateMarks marks(arguments.file);
   const auto file = open_state_to_read(arguments.file);
   std::vector<std::string> lost;
   if (!StateLock::is_held(arguments.file)) lost = find_log_damage(arguments.file);
   StreamCopy copy;
   file.look([&] {
-    copy = take_out(file, find_stream(file, arguments.stream), path_of(arguments.encoder_path));
+    copy =
+        take_out(file, find_stream(file, arguments.stream), path_of(arguments.encoder_path), marks);
   });
   for (const auto& problem : lost) fmt::print(stderr, "phsic: {}\n", printable(problem));
   for (const auto& remark : copy.remarks) fmt::print(stderr, "phsic: {}\n", printable(remark));
@@ -93,6 +97,7 @@ void run_state_import(const StateImportArguments& arguments) {
                            path_of(arguments.encoder_path), trust_of(arguments.trust));
   const auto& name = arguments.name.empty() ? copy.name : arguments.name;
   const StateLock lock(arguments.file);
+  finish_replacement(arguments.file);
   StateFile file(arguments.file, Database::Access::kCreate);
   put_in(file, copy, name);
   fmt::print("{}: stream {}, {} pairs\n", arguments.file, name, copy.stream->pairs());

@@ -30,25 +30,29 @@ void drop_quietly(StateFile& state, std::int64_t snapshot) {
 
 }  // namespace
 
-Keeper::Keeper(const std::string& file, const Options& options, Watcher watcher)
-    : file_name_(file), options_(options), watcher_(std::move(watcher)) {
+Keeper::Keeper(const StateLock& lock, const std::string& file, const Options& options,
+               Watcher watcher)
+    : lock_(lock), file_name_(file), options_(options), watcher_(std::move(watcher)) {
   open_file();
   thread_ = std::thread([this] { run(); });
 }
 
-void FileHandle::open(const std::string& file) {
-  descriptor_ = ::open(file.c_str(), O_RDONLY | O_CLOEXEC);
+FileHandle::~FileHandle() {
+  if (descriptor_ >= 0) close(descriptor_);
 }
 
-void FileHandle::reset() {
-  if (descriptor_ >= 0) ::close(descriptor_);
-  descriptor_ = -1;
+void FileHandle::hold(const std::string& file) {
+  if (descriptor_ >= 0) {
+    if (!is_other(file)) return;
+    close(descriptor_);
+  }
+  descriptor_ = open(file.c_str(), O_RDONLY | O_CLOEXEC);
 }
 
 bool FileHandle::is_other(const std::string& file) const {
   struct stat ours {};
   struct stat theirs {};
-  if (stat(file.c_str(), &theirs) != 0) return false;
+  if (descriptor_ < 0 || stat(file.c_str(), &theirs) != 0) return false;
   return fstat(descriptor_, &ours) != 0 || ours.st_dev != theirs.st_dev ||
          ours.st_ino != theirs.st_ino;
 }
@@ -75,13 +79,14 @@ void Keeper::close_file() {
   state_ = nullptr;
   // SQLite leaves the log of a file that has moved. Whatever lies beside it next must not take it
   // for its own.
-  if (has_moved) std::filesystem::remove(log);
+  std::error_code ignored;
+  if (has_moved) std::filesystem::remove(log, ignored);
 }
 
 void Keeper::open_file() {
   state_ = std::make_unique<StateFile>(file_name_, Database::Access::kCreate);
-  held_.open(file_name_);
-  held_log_.open(file_name_ + "-wal");
+  held_.hold(file_name_);
+  held_log_.hold(file_name_ + "-wal");
 }
 
 KeptStream& Keeper::open(const std::string& name, const std::string& identity,
@@ -101,20 +106,24 @@ KeptStream& Keeper::open(const std::string& name, const std::string& identity,
   item.stream = stream;
   item.told = [opened](const std::string& problem) { opened->set_value(problem); };
   hand_in(std::move(item));
-  if (const auto problem = opened->get_future().get(); !problem.empty()) throw Error(problem);
+  if (const auto problem = opened->get_future().get(); !problem.empty()) {
+    forget(*stream);
+    throw Error(problem);
+  }
   return *stream;
 }
 
 void Keeper::forget(KeptStream& stream) {
   const std::lock_guard lock(asking_);
   stream.ask_for_snapshot_ = nullptr;
+  stream.forgotten_ = true;
 }
 
-void Keeper::append(KeptStream& stream, std::uint64_t number, std::uint64_t pairs,
+void Keeper::append(KeptStream& stream, const StateMark& mark, std::uint64_t pairs,
                     std::string entry) {
   Item item;
   item.stream = &stream;
-  item.number = number;
+  item.mark = mark;
   item.pairs = pairs;
   item.bytes = std::move(entry);
   hand_in(std::move(item));
@@ -128,13 +137,11 @@ void Keeper::tell(KeptStream& stream, Told told) {
   hand_in(std::move(item));
 }
 
-void Keeper::put_snapshot(KeptStream& stream, std::uint64_t number, std::uint64_t pairs,
-                          std::string bytes, Told told) {
+void Keeper::put_snapshot(KeptStream& stream, const StateMark& mark, std::string bytes, Told told) {
   Item item;
   item.kind = Item::Kind::kSnapshot;
   item.stream = &stream;
-  item.number = number;
-  item.pairs = pairs;
+  item.mark = mark;
   item.bytes = std::move(bytes);
   item.told = std::move(told);
   hand_in(std::move(item));
@@ -144,7 +151,7 @@ void Keeper::put_feed(const std::string& topic, std::uint64_t last) {
   Item item;
   item.kind = Item::Kind::kFeed;
   item.bytes = topic;
-  item.number = last;
+  item.mark.number = last;
   hand_in(std::move(item));
 }
 
@@ -220,7 +227,7 @@ void Keeper::write(std::vector<Item>& items) {
 void Keeper::write_group(std::span<Item> items) {
   if (items.empty()) return;
   std::string problem;
-  drop_entries(items);
+  take_note(items);
   try {
     const bool has_work = std::any_of(items.begin(), items.end(), [](const Item& item) {
       return item.kind != Item::Kind::kTell && (item.stream == nullptr || item.stream->in_step_);
@@ -229,29 +236,42 @@ void Keeper::write_group(std::span<Item> items) {
       require_open();
       state_->transact([&] {
         for (const auto& item : items) write_item(item);
+        write_feed();
       });
       require_in_place();
       ++commits_;
+      unwritten_feed_.clear();
+      note_marks(items);
     }
   } catch (const std::exception& found) {
     fail(items, found);
-    drop_entries(items);
+    take_note(items);
     problem = found.what();
   }
   tell_all(items, problem);
 }
 
-// Notes down what will not be written, because its stream is out of step.
-void Keeper::drop_entries(std::span<const Item> items) {
+// Notes down what has come, and what will not be written, because its stream is out of step.
+void Keeper::take_note(std::span<const Item> items) {
   for (const auto& item : items) {
-    if (item.kind == Item::Kind::kEntry && !item.stream->in_step_) {
-      item.stream->dropped_ = item.number;
-    }
+    if (item.kind == Item::Kind::kFeed) unwritten_feed_[item.bytes] = item.mark.number;
+    if (item.kind != Item::Kind::kEntry) continue;
+    item.stream->handed_in_ = item.mark;
+    if (!item.stream->in_step_) item.stream->dropped_ = item.mark.number;
+  }
+}
+
+// How far each stream is on the disk now.
+void Keeper::note_marks(std::span<const Item> items) const {
+  for (const auto& item : items) {
+    if (item.kind != Item::Kind::kEntry || item.mark != item.stream->handed_in_) continue;
+    if (item.stream->in_step_) lock_.note(item.stream->id_, item.stream->created_, item.mark);
   }
 }
 
 void Keeper::write_stream(KeptStream& stream) {
   stream.id_ = state_->put_stream(stream.name_, stream.identity_, stream.options_);
+  stream.created_ = state_->find(stream.name_)->created;
   const auto given = state_->feed();
   for (const auto& topic : topics_of(stream.name_)) {
     const auto last = given.find(topic);
@@ -264,12 +284,15 @@ void Keeper::write_item(const Item& item) {
     case Item::Kind::kOpen: write_stream(*item.stream); break;
     case Item::Kind::kEntry:
       if (!item.stream->in_step_) break;
-      state_->append(item.stream->id_, item.number, item.pairs, item.bytes);
+      state_->append(item.stream->id_, item.mark.number, item.pairs, item.bytes);
       bytes_ += item.bytes.size();
       break;
-    case Item::Kind::kFeed: state_->put_feed(item.bytes, item.number); break;
     default: break;
   }
+}
+
+void Keeper::write_feed() {
+  for (const auto& [topic, last] : unwritten_feed_) state_->put_feed(topic, last);
 }
 
 // The next part of a snapshot. Entries come in between.
@@ -286,8 +309,8 @@ void Keeper::write_part() {
     const bool is_last = start >= bytes.size();
     state_->transact([&] {
       if (is_last) {
-        state_->finish_snapshot(id, item.stream->id_, item.number, item.pairs, bytes.size(),
-                                options_.keeping);
+        state_->finish_snapshot(id, item.stream->id_, item.mark.number, item.mark.pairs,
+                                bytes.size(), options_.keeping);
       } else {
         state_->put_part(
             id, part, bytes.subspan(start, std::min(StateFile::kPartBytes, bytes.size() - start)));
@@ -320,15 +343,19 @@ void Keeper::end_writing(const std::string& problem) {
 // A snapshot that makes up for entries that were dropped: those that follow need it before them.
 void Keeper::write_snapshot(Item& item) {
   std::string problem;
+  auto& stream = *item.stream;
   try {
-    require_open();
+    // It may be the last one, and the disk well again.
+    if (state_ == nullptr) open_again();
     state_->transact([&] {
-      state_->put_snapshot(item.stream->id_, item.number, item.pairs, item.bytes, options_.keeping);
+      state_->put_snapshot(stream.id_, item.mark.number, item.mark.pairs, item.bytes,
+                           options_.keeping);
     });
     require_in_place();
     ++commits_;
+    lock_.note(stream.id_, stream.created_, item.mark);
     // One that was begun before the trouble does not hold all that was dropped.
-    if (item.number >= item.stream->dropped_) item.stream->in_step_ = true;
+    if (item.mark.number >= stream.dropped_) stream.in_step_ = true;
   } catch (const std::exception& found) {
     problem = found.what();
     fail({&item, 1}, found);
@@ -373,9 +400,9 @@ void Keeper::fail(std::span<const Item> items, const std::exception& problem) {
     }
   } else {
     // What has reached the disk is not known. Nothing that is open is trusted any more.
-    {
-      const std::lock_guard lock(mutex_);
-      for (auto& stream : streams_) stream.in_step_ = false;
+    for (auto* stream : known()) {
+      stream->in_step_ = false;
+      stream->dropped_ = std::max(stream->dropped_, stream->handed_in_.number);
     }
     close_file();
   }
@@ -393,23 +420,27 @@ void Keeper::retry() {
   next_try_ = Clock::now() + pause_;
   try {
     if (state_ == nullptr) open_again();
+    if (!unwritten_feed_.empty()) state_->transact([&] { write_feed(); });
+    unwritten_feed_.clear();
   } catch (const std::exception& problem) {
-    state_ = nullptr;
-    const std::lock_guard lock(problem_mutex_);
-    problem_ = problem.what();
+    fail({}, problem);
     return;
   }
-  std::vector<KeptStream*> behind;
-  {
-    const std::lock_guard lock(mutex_);
-    for (auto& stream : streams_) {
-      if (!stream.in_step_) behind.push_back(&stream);
-    }
-  }
-  const std::lock_guard lock(asking_);
-  for (auto* stream : behind) {
+  for (auto* stream : known()) {
+    if (stream->in_step_) continue;
+    const std::lock_guard lock(asking_);
     if (stream->ask_for_snapshot_) stream->ask_for_snapshot_();
   }
+}
+
+// The streams that there are now.
+std::vector<KeptStream*> Keeper::known() {
+  std::vector<KeptStream*> all;
+  const std::lock_guard lock(mutex_);
+  for (auto& stream : streams_) {
+    if (!stream.forgotten_) all.push_back(&stream);
+  }
+  return all;
 }
 
 // The same file, or a new one where there is none any more.
@@ -420,26 +451,27 @@ void Keeper::open_again() {
                     "opened; restart to go on with this one",
                     file_name_));
   }
-  held_.reset();
-  held_log_.reset();
-  open_file();
-  if (const auto problems = state_->check(); !problems.empty()) {
-    throw Error(fmt::format("{}: found it damaged: {}", file_name_, problems.front()));
+  try {
+    open_file();
+    if (const auto problems = state_->check(); !problems.empty()) {
+      throw Error(fmt::format("{}: found it damaged: {}", file_name_, problems.front()));
+    }
+    state_->transact([&] {
+      for (auto* stream : known()) write_stream(*stream);
+    });
+  } catch (...) {
+    // A file that does not know the streams must not get anything of them.
+    close_file();
+    throw;
   }
-  state_->transact([&] {
-    const std::lock_guard lock(mutex_);
-    for (auto& stream : streams_) write_stream(stream);
-  });
 }
 
 // Tells the world when keeping has failed or works again.
 void Keeper::show() {
-  bool keeps = true;
-  {
-    const std::lock_guard lock(mutex_);
-    for (const auto& stream : streams_) keeps = keeps && stream.in_step_;
-  }
-  keeps = keeps && state_ != nullptr;
+  const auto all = known();
+  const bool keeps =
+      state_ != nullptr && unwritten_feed_.empty() &&
+      std::all_of(all.begin(), all.end(), [](const auto* stream) { return stream->is_in_step(); });
   if (keeps) {
     next_try_.reset();
     const std::lock_guard lock(problem_mutex_);
@@ -447,7 +479,10 @@ void Keeper::show() {
   }
   keeping_ = keeps;
   if (std::exchange(shown_, keeps) == keeps) return;
-  watcher_(keeps, keeps ? "what is learned is kept again" : problem());
+  const std::string again = options_.keeping.whole_journal
+                                ? "what is learned is kept again; the journal has a gap"
+                                : "what is learned is kept again";
+  watcher_(keeps, keeps ? again : problem());
 }
 
 }  // namespace phsic

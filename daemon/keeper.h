@@ -15,14 +15,17 @@
 #include <cstdint>
 #include <deque>
 #include <functional>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <span>
 #include <string>
 #include <thread>
 #include <vector>
 
 #include "state/state_file.h"
+#include "state/state_lock.h"
 
 namespace phsic {
 
@@ -41,24 +44,29 @@ class KeptStream {
   std::string options_;
   std::atomic<std::uint32_t> id_{0};
   std::atomic<bool> in_step_{true};
-  std::uint64_t dropped_ = 0;  // the last entry that was not written; the keeper's thread's own
+  std::atomic<bool> forgotten_{false};
   std::function<void()> ask_for_snapshot_;
+  // The keeper's thread's own.
+  double created_ = 0;
+  StateMark handed_in_;        // with the last entry that came, written or not
+  std::uint64_t dropped_ = 0;  // entries up to here may not be in the file
 };
 
-// An open file, only to know it again.
+// An open file, only to know it again: a number in use is not given to another file.
+//
+// POSIX drops all locks of a process on a file when it closes any handle of it. So nothing is
+// closed here that is still the file of its name.
 class FileHandle {
  public:
   FileHandle() = default;
-  ~FileHandle() { reset(); }
+  ~FileHandle();
   FileHandle(const FileHandle&) = delete;
   FileHandle& operator=(const FileHandle&) = delete;
   FileHandle(FileHandle&&) = delete;
   FileHandle& operator=(FileHandle&&) = delete;
 
-  void open(const std::string& file);
-  // REQUIRES: SQLite does not have it open. POSIX drops all locks of a process on a file when it
-  // closes any handle of it.
-  void reset();
+  // The file of that name from now on.
+  void hold(const std::string& file);
   // Is the file of that name another one? None is not.
   [[nodiscard]] bool is_other(const std::string& file) const;
 
@@ -77,8 +85,8 @@ class Keeper {
   // Called when keeping fails, and when it works again. In the keeper's thread.
   using Watcher = std::function<void(bool keeping, const std::string& message)>;
 
-  // REQUIRES: the caller holds the lock of the file.
-  Keeper(const std::string& file, const Options& options, Watcher watcher);
+  // The lock is that of the file, and outlives this.
+  Keeper(const StateLock& lock, const std::string& file, const Options& options, Watcher watcher);
   // Writes what was handed in.
   ~Keeper();
   Keeper(const Keeper&) = delete;
@@ -97,13 +105,12 @@ class Keeper {
   // From now on nothing is asked of it.
   void forget(KeptStream& stream);
 
-  // Takes over an entry; waits while very much is waiting already.
-  void append(KeptStream& stream, std::uint64_t number, std::uint64_t pairs, std::string entry);
+  // Takes over an entry that ends at `mark`; waits while very much is waiting already.
+  void append(KeptStream& stream, const StateMark& mark, std::uint64_t pairs, std::string entry);
   // Calls `told` in the keeper's thread when everything before it is on the disk or lost.
   void tell(KeptStream& stream, Told told);
-  // The snapshot covers the entries up to `number`.
-  void put_snapshot(KeptStream& stream, std::uint64_t number, std::uint64_t pairs,
-                    std::string bytes, Told told);
+  // The snapshot covers all up to `mark`.
+  void put_snapshot(KeptStream& stream, const StateMark& mark, std::string bytes, Told told);
   void put_feed(const std::string& topic, std::uint64_t last);
 
   [[nodiscard]] const std::string& file() const { return file_name_; }
@@ -120,9 +127,9 @@ class Keeper {
     enum class Kind : std::uint8_t { kOpen, kEntry, kTell, kSnapshot, kFeed };
     Kind kind = Kind::kEntry;
     KeptStream* stream = nullptr;  // null for kFeed
-    std::uint64_t number = 0;
-    std::uint64_t pairs = 0;
-    std::string bytes;  // the topic for kFeed
+    StateMark mark;                // for kFeed its number is the last one reserved
+    std::uint64_t pairs = 0;       // in an entry
+    std::string bytes;             // the topic for kFeed
     Told told;
   };
 
@@ -132,8 +139,10 @@ class Keeper {
   void write(std::vector<Item>& items);
   void write_group(std::span<Item> items);
   void write_stream(KeptStream& stream);
-  static void drop_entries(std::span<const Item> items);
+  void take_note(std::span<const Item> items);
   void write_item(const Item& item);
+  void write_feed();
+  void note_marks(std::span<const Item> items) const;
   void write_snapshot(Item& item);
   void write_part();
   void end_writing(const std::string& problem);
@@ -143,10 +152,12 @@ class Keeper {
   void open_file();
   void close_file();
   void open_again();
+  [[nodiscard]] std::vector<KeptStream*> known();
   void fail(std::span<const Item> items, const std::exception& problem);
   void retry();
   void show();
 
+  const StateLock& lock_;
   const std::string file_name_;
   const Options options_;
   const Watcher watcher_;
@@ -176,10 +187,10 @@ class Keeper {
   };
   std::deque<Writing> writing_;       // snapshots, part by part
   std::unique_ptr<StateFile> state_;  // null after an error, until it is opened anew
-  // The same file and its log, to know them again: a number in use is not given to another file.
   FileHandle held_;
   FileHandle held_log_;
-  bool shown_ = true;  // what the watcher was told last
+  std::map<std::string, std::uint64_t> unwritten_feed_;  // numbers that could not be reserved
+  bool shown_ = true;                                    // what the watcher was told last
   std::optional<Clock::time_point> next_try_;
   Clock::duration pause_{};
 

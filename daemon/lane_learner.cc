@@ -88,7 +88,11 @@ void Lane::learn_rows(const Intake::Block& block, std::size_t first, std::size_t
     first += done;
     room_ = stream_->room();
     if (wants_way_.exchange(false)) outlet_.make_way(*this);
-    if (built_) finish_refresh();
+    if (built_) {
+      finish_refresh();
+      // Before the next one is begun, which may be at once.
+      snapshot_if_due();
+    }
     if (stream_->room() == 0 && refresh_ == nullptr) {
       start_refresh(Stream::Extent::kWithoutHeldBack);
     }

@@ -90,7 +90,7 @@ void Lane::end_keeping() {
   }
   ask_keeper();
   snapshotting_.wait(true);
-  if (ledger_->has_news() || !to_snapshot_.empty()) {
+  if (ledger_->has_news() || !ledger_->is_keeping() || !to_snapshot_.empty()) {
     take_snapshot(true);
     snapshotting_.wait(true);
   }

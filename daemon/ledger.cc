@@ -14,11 +14,12 @@ Ledger::Ledger(Keeper& keeper, const std::string& name, const std::string& ident
                              const std::lock_guard lock(waking_);
                              if (wake_) wake_();
                            })),
-      journal_({stream_->id(), recovery.last.number, recovery.last.pairs},
-               [this](const EntryPlace& place, std::uint64_t pairs, std::string bytes) {
-                 bytes_ += bytes.size();
-                 keeper_.append(*stream_, place.number, pairs, std::move(bytes));
-               }),
+      journal_(
+          {stream_->id(), recovery.last.number, recovery.last.pairs},
+          [this](const EntryPlace& place, std::uint64_t pairs, std::string bytes) {
+            bytes_ += bytes.size();
+            keeper_.append(*stream_, {place.number, place.pairs + pairs}, pairs, std::move(bytes));
+          }),
       ids_(recovery.serving.ids),
       covered_(recovery.replayed_bytes == 0 ? recovery.last.number : UINT64_MAX),
       bytes_(recovery.replayed_bytes),
@@ -114,7 +115,7 @@ void Ledger::write_snapshot(const Draft& draft, const StreamState& state, Snapsh
   auto bytes = seal_snapshot(draft.last, draft.serving, state);
   const auto size = bytes.size();
   keeper_.put_snapshot(
-      *stream_, draft.last.number, draft.last.pairs, std::move(bytes),
+      *stream_, {draft.last.number, draft.last.pairs}, std::move(bytes),
       [this, size, pairs = draft.last.pairs, told = std::move(told)](const std::string& problem) {
         if (problem.empty()) ++snapshots_;
         told(problem, pairs, size);

@@ -86,11 +86,11 @@ class Ledger {
 
   Keeper& keeper_;
   const Options options_;
-  KeptStream* stream_;
   std::mutex waking_;  // guards wake_
   std::function<void()> wake_;
   std::atomic<bool> asked_{false};  // the keeper wants a snapshot
   std::atomic<std::uint64_t> snapshots_{0};
+  KeptStream* stream_;  // calls for a snapshot as soon as it is there
 
   JournalWriter journal_;
   SeenIds ids_;            // of the pairs noted down

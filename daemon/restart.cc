@@ -3,19 +3,39 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <optional>
 #include <utility>
 
+#include "daemon/json_text.h"
 #include "daemon/log.h"
+#include "state/replacement.h"
 #include "state/wal_tail.h"
 
 namespace phsic {
 namespace {
 
-bool exists(const std::string& file) {
-  std::error_code ignored;
-  return std::filesystem::exists(file, ignored) && std::filesystem::file_size(file, ignored) > 0;
+constexpr std::uintmax_t kWalHeaderBytes = 32;
+
+std::uintmax_t size_of(const std::string& file) {
+  std::error_code missing;
+  const auto size = std::filesystem::file_size(file, missing);
+  return missing ? 0 : size;
+}
+
+// SQLite would throw such a log away.
+void inspect_lone_log(const std::string& state, bool is_fresh, std::vector<std::string>& damage) {
+  const auto size = size_of(state + "-wal");
+  if (size <= kWalHeaderBytes) return;
+  const auto found = fmt::format(
+      "{}: found nothing but a log of {} bytes beside it, expected the state that the log belongs "
+      "to",
+      state, size);
+  if (!is_fresh) {
+    throw Error(fmt::format("{}. Restore it, or begin anew (phsicd --fresh).", found));
+  }
+  damage.push_back(found);
 }
 
 // A single commit that cannot be read may be one that was under way when the power failed.
@@ -33,11 +53,6 @@ void inspect_log(const std::string& state, std::vector<std::string>& damage) {
   }
 }
 
-// REQUIRES: there is a copy of it.
-void remove_state(const std::string& state) {
-  for (const char* suffix : {"", "-wal", "-shm"}) std::filesystem::remove(state + suffix);
-}
-
 std::unique_ptr<Stream> open_stream(const StreamSettings& settings, const EncoderPath& path) {
   try {
     return Stream::open(settings.spec, path);
@@ -46,46 +61,107 @@ std::unique_ptr<Stream> open_stream(const StreamSettings& settings, const Encode
   }
 }
 
-// Recovers what can be; names of those that cannot go to `unfit`, if there is one.
+// Recovers each stream, or gives it up if that is wanted.
 void recover_streams(const std::vector<StreamSettings>& streams, const EncoderPath& path,
-                     const StateFile& file, std::vector<std::string>* unfit, Restart& restart) {
+                     const StateFile& file, const StateMarks& marks, bool gives_up,
+                     Restart& restart) {
   for (const auto& settings : streams) {
     OpenedStream opened{open_stream(settings, path), Recovery(settings.id_window)};
     try {
-      opened.recovery = recover(file, settings.name, *opened.stream, settings.id_window);
-    } catch (const Error&) {
-      if (unfit == nullptr) throw;
-      unfit->push_back(settings.name);
+      opened.recovery = recover(file, settings.name, *opened.stream, settings.id_window, marks);
+    } catch (const Error& problem) {
+      if (!gives_up) throw;
+      log(LogLevel::kWarning, "begins anew",
+          {{"stream", settings.name}, {"problem", problem.what()}});
+      restart.unfit.push_back(settings.name);
       opened = {open_stream(settings, path), Recovery(settings.id_window)};
     }
+    restart.damage.insert(restart.damage.end(), opened.recovery.damage.begin(),
+                          opened.recovery.damage.end());
     restart.streams.push_back(std::move(opened));
   }
 }
 
-// The old file is kept beside; what fits is taken over.
-Restart begin_anew(const std::vector<StreamSettings>& streams, const EncoderPath& path,
-                   const std::string& state) {
-  const auto copy = set_aside(state, "old");
-  log(LogLevel::kWarning, "beginning anew, the old state is kept", {{"file", copy}});
-  Restart restart;
-  std::vector<std::string> unfit;
-  try {
-    StateFile file(state, Database::Access::kWrite);
-    if (file.check().empty()) {
-      recover_streams(streams, path, file, &unfit, restart);
-      restart.feed = file.feed();
-      file.transact([&] {
-        for (const auto& name : unfit) {
-          if (const auto record = file.find(name)) file.remove_stream(record->id);
-        }
-      });
-      return restart;
-    }
-  } catch (const DatabaseError&) {
-    // Not even that can be read.
+void open_empty(const std::vector<StreamSettings>& streams, const EncoderPath& path,
+                Restart& restart) {
+  restart.streams.clear();
+  for (const auto& settings : streams) {
+    restart.streams.push_back({open_stream(settings, path), Recovery(settings.id_window)});
   }
-  remove_state(state);
-  return open_streams(streams, path, state, Beginning::kGoOn);
+}
+
+// A snapshot has no place for a model that is being built.
+void adopt_pending(OpenedStream& opened) {
+  if (opened.recovery.pending == nullptr) return;
+  try {
+    opened.recovery.pending->build();
+    opened.stream->adopt(*opened.recovery.pending);
+  } catch (const Error& problem) {
+    // As ever: the next one may do better.
+    log(LogLevel::kWarning, "no model was built", {{"problem", problem.what()}});
+  }
+  opened.recovery.pending = nullptr;
+}
+
+// The entries that are whole and follow on each other.
+void copy_journal(const StateFile& from, std::uint32_t stream, StateFile& to) {
+  std::optional<EntryPlace> next;
+  const auto copy = [&](std::uint64_t number, std::uint64_t pairs, std::span<const char> bytes) {
+    try {
+      const auto place = next.value_or(parse<Entry>(bytes).place);
+      if (place.number != number || parse_entry(bytes, place).pairs.size() != pairs) return false;
+      to.append(stream, number, pairs, bytes);
+      next = EntryPlace{stream, number + 1, place.pairs + pairs};
+      return true;
+    } catch (const DatabaseError&) {
+      throw;
+    } catch (const Error&) {
+      return false;
+    }
+  };
+  try {
+    from.read_journal(stream, 0, false, copy);
+  } catch (const DatabaseError&) {
+    // No further than it can be read. If it is the new file that fails, what follows fails, too.
+  }
+}
+
+// A stream as it was recovered, with a snapshot that holds all of it.
+void put_recovered(const StateFile& from, const StreamSettings& settings, OpenedStream& opened,
+                   bool keeps_journal, StateFile& to) {
+  auto& recovery = opened.recovery;
+  adopt_pending(opened);
+  const auto& last = recovery.last;
+  to.add_stream(last.stream, settings.name, identity_text(opened.stream->identity()),
+                json_object(settings.options));
+  if (keeps_journal) copy_journal(from, last.stream, to);
+  to.put_snapshot(last.stream, last.number, last.pairs,
+                  seal_snapshot(last, recovery.serving, *opened.stream->state()), {1, true});
+  recovery.replayed_bytes = 0;
+}
+
+void put_recovered(const StateFile& from, const Config& config, Restart& restart, StateFile& to) {
+  to.transact([&] {
+    for (std::size_t i = 0; i < config.streams.size(); ++i) {
+      // One that the file does not know, or that was given up, is as new.
+      if (restart.streams[i].recovery.stream == 0) continue;
+      put_recovered(from, config.streams[i], restart.streams[i], config.keeps_journal, to);
+    }
+  });
+}
+
+// Streams of the file that are not served now stay as they are.
+void take_over_others(const StateFile& from, const Config& config, StateFile& to) {
+  for (const auto& record : from.streams()) {
+    const auto is_it = [&](const StreamSettings& settings) { return settings.name == record.name; };
+    if (std::any_of(config.streams.begin(), config.streams.end(), is_it)) continue;
+    try {
+      to.transact([&] { to.take_over(from, record); });
+    } catch (const Error& problem) {
+      log(LogLevel::kError, "a stream that is not served could not be taken over",
+          {{"stream", record.name}, {"problem", problem.what()}});
+    }
+  }
 }
 
 }  // namespace
@@ -93,35 +169,51 @@ Restart begin_anew(const std::vector<StreamSettings>& streams, const EncoderPath
 Restart open_streams(const std::vector<StreamSettings>& streams, const EncoderPath& path,
                      const std::string& state, Beginning beginning) {
   Restart restart;
-  if (state.empty() || !exists(state)) {
-    for (const auto& settings : streams) {
-      restart.streams.push_back({open_stream(settings, path), Recovery(settings.id_window)});
-    }
+  const bool is_fresh = beginning == Beginning::kFresh;
+  if (state.empty() || size_of(state) == 0) {
+    if (!state.empty()) inspect_lone_log(state, is_fresh, restart.damage);
+    open_empty(streams, path, restart);
     return restart;
   }
-  if (beginning == Beginning::kFresh) return begin_anew(streams, path, state);
-  // Before SQLite looks at it.
-  inspect_log(state, restart.damage);
-  std::vector<std::string> unsound;
-  {
+  // Before SQLite looks at it. Who writes it meanwhile makes a log look damaged that is not.
+  if (beginning != Beginning::kJoin) inspect_log(state, restart.damage);
+  const StateMarks marks(state);
+  try {
     const StateFile file(state, Database::Access::kRead);
-    unsound = file.check();
-    recover_streams(streams, path, file, nullptr, restart);
+    auto unsound = file.check();
+    restart.damage.insert(restart.damage.end(), unsound.begin(), unsound.end());
     restart.feed = file.feed();
+    recover_streams(streams, path, file, marks, is_fresh, restart);
+  } catch (const Error& problem) {
+    if (!is_fresh) throw;
+    restart.damage.emplace_back(problem.what());
+    open_empty(streams, path, restart);
   }
-  restart.damage.insert(restart.damage.end(), unsound.begin(), unsound.end());
-  for (const auto& opened : restart.streams) {
-    const auto& more = opened.recovery.damage;
-    restart.damage.insert(restart.damage.end(), more.begin(), more.end());
-  }
-  if (restart.damage.empty()) return restart;
-  if (beginning == Beginning::kJoin) {
+  if (beginning == Beginning::kJoin && restart.needs_new_file()) {
     throw Error(fmt::format("{}: {}", state, fmt::join(restart.damage, "\n")));
   }
-  restart.damage.push_back(fmt::format("copied as it was to {}", set_aside(state, "damaged")));
-  // What is not sound must not be written to. All that could be read goes into a new file.
-  if (!unsound.empty()) remove_state(state);
   return restart;
+}
+
+void replace_state(const Config& config, Restart& restart) {
+  Replacement replacement(config.state);
+  auto& to = replacement.made();
+  try {
+    const StateFile from(config.state, Database::Access::kRead);
+    take_over_others(from, config, to);
+    put_recovered(from, config, restart, to);
+  } catch (const Error& problem) {
+    // Without its old file there is nothing of a stream to be lost.
+    for (const auto& opened : restart.streams) {
+      if (opened.recovery.stream != 0) throw;
+    }
+    log(LogLevel::kWarning, "nothing is taken over", {{"problem", problem.what()}});
+  }
+  to.transact([&] {
+    for (const auto& [topic, last] : restart.feed) to.put_feed(topic, last);
+  });
+  const auto old = replacement.finish();
+  log(LogLevel::kWarning, "state written anew", {{"file", config.state}, {"old", old}});
 }
 
 }  // namespace phsic

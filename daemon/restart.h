@@ -23,20 +23,26 @@ struct Restart {
   std::vector<OpenedStream> streams;  // as they were asked for
   std::map<std::string, std::uint64_t> feed;
   std::vector<std::string> damage;  // all that was found; empty: nothing
-  // The journal cannot be gone on with where it ended: snapshots have to come first.
-  [[nodiscard]] bool needs_snapshots() const { return !damage.empty(); }
+  std::vector<std::string> unfit;   // streams whose state is of no use, and is given up
+  // The file cannot be gone on with as it is.
+  [[nodiscard]] bool needs_new_file() const { return !damage.empty() || !unfit.empty(); }
 };
 
 enum class Beginning {
-  kGoOn,   // if anything is damaged, the file is copied before anyone writes to it
-  kFresh,  // the file is set aside, and what does not fit is removed from the one that stays
-  kJoin,   // others have the file open: it is only read, and must be whole
+  kGoOn,
+  kFresh,  // what does not fit or cannot be read is given up
+  kJoin,   // others have the file open: it must be whole
 };
 
-// Opens the streams and recovers each from `state` (empty: there is none). Throws an Error with the
-// path of the stream that it is about.
+// Opens the streams and recovers each from `state` (empty: there is none), which is only read.
+// Throws an Error with the path of the stream that it is about.
 [[nodiscard]] Restart open_streams(const std::vector<StreamSettings>& streams,
                                    const EncoderPath& path, const std::string& state,
                                    Beginning beginning);
+
+// Writes all that was recovered, and what the file has of other streams, into a new file in its
+// place. REQUIRES: needs_new_file(), and the caller holds the lock of the file. Throws an Error
+// when it cannot be written; the old file is then as it was.
+void replace_state(const Config& config, Restart& restart);
 
 }  // namespace phsic

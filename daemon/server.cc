@@ -4,11 +4,11 @@
 
 #include <boost/asio/post.hpp>
 #include <csignal>
-#include <future>
 
 #include "daemon/json_text.h"
 #include "daemon/log.h"
 #include "daemon/notify.h"
+#include "state/replacement.h"
 
 namespace phsic {
 namespace {
@@ -36,19 +36,19 @@ Server::Server(Config config, std::function<Config()> reread, Beginning beginnin
       watchdog_(loop_),
       flusher_(loop_),
       decoder_({config_.request_pairs}) {
-  if (!config_.state.empty()) state_lock_ = std::make_unique<StateLock>(config_.state);
+  if (!config_.state.empty()) lock_state();
   const EncoderPath path({config_.encoder_path.begin(), config_.encoder_path.end()});
   auto restart = open_streams(config_.streams, path, config_.state, beginning);
   for (const auto& damage : restart.damage) {
     log(LogLevel::kError, "state damaged", {{"file", config_.state}, {"problem", damage}});
   }
+  // What can fail comes before anything is written.
   open_sockets();
+  if (restart.needs_new_file()) replace_state(config_, restart);
   if (state_lock_ != nullptr) open_state();
   for (std::size_t i = 0; i < config_.streams.size(); ++i) {
     const auto& settings = config_.streams[i];
-    auto prepared = prepare(settings, std::move(restart.streams[i]), restart.feed);
-    if (restart.needs_snapshots()) write_anew(prepared);
-    add_stream(settings, std::move(prepared));
+    add_stream(settings, prepare(settings, std::move(restart.streams[i]), restart.feed));
   }
   start_reading();
 }
@@ -59,13 +59,20 @@ Server::~Server() {
   keeper_ = nullptr;
 }
 
+void Server::lock_state() {
+  state_lock_ = std::make_unique<StateLock>(config_.state);
+  if (const auto old = finish_replacement(config_.state); !old.empty()) {
+    log(LogLevel::kWarning, "state written anew", {{"file", config_.state}, {"old", old}});
+  }
+}
+
 void Server::open_state() {
   Keeper::Options options;
   options.commit_delay = std::chrono::duration_cast<std::chrono::nanoseconds>(
       std::chrono::duration<double>(config_.commit_delay));
   options.keeping = {config_.snapshots, config_.keeps_journal};
   keeper_ = std::make_unique<Keeper>(
-      config_.state, options, [this](bool keeping, const std::string& message) {
+      *state_lock_, config_.state, options, [this](bool keeping, const std::string& message) {
         boost::asio::post(loop_, [this, keeping, message] { show_keeping(keeping, message); });
       });
   feed_->keep(
@@ -106,25 +113,6 @@ Server::Prepared Server::prepare(const StreamSettings& settings, OpenedStream op
         {{"stream", settings.name}, {"found", recovery.program}, {"expected", program_name()}});
   }
   return prepared;
-}
-
-// A replay would not come past what is damaged. What is learned from here on must not depend on it.
-void Server::write_anew(Prepared& prepared) {
-  auto& [stream, recovery] = prepared.opened;
-  if (recovery.pending != nullptr) {
-    // A snapshot has no place for it.
-    recovery.pending->build();
-    stream->adopt(*recovery.pending);
-    recovery.pending = nullptr;
-  }
-  auto draft = prepared.ledger->begin_snapshot();
-  draft.serving = recovery.serving;
-  const auto written = std::make_shared<std::promise<std::string>>();
-  prepared.ledger->write_snapshot(
-      draft, *stream->state(), [written](const std::string& problem, std::uint64_t, std::uint64_t) {
-        written->set_value(problem);
-      });
-  if (const auto problem = written->get_future().get(); !problem.empty()) throw Error(problem);
 }
 
 void Server::add_stream(const StreamSettings& settings, Prepared prepared) {

@@ -29,7 +29,7 @@
 #include "daemon/outbox.h"
 #include "daemon/restart.h"
 #include "daemon/socket.h"
-#include "state/state_file.h"
+#include "state/state_lock.h"
 
 namespace phsic {
 
@@ -74,8 +74,8 @@ class Server : private Outlet {
     std::map<std::string, std::uint64_t> feed;  // the last numbers that were given
   };
 
+  void lock_state();
   void open_state();
-  static void write_anew(Prepared& prepared);
   [[nodiscard]] Prepared prepare(const StreamSettings& settings, OpenedStream opened,
                                  const std::map<std::string, std::uint64_t>& feed);
   void add_stream(const StreamSettings& settings, Prepared prepared);

@@ -8,8 +8,8 @@
 namespace phsic {
 
 // Numbers that are reserved in the state before they are given, and again when half of them are
-// left: long before they are needed, whatever the disk does meanwhile.
-inline constexpr std::uint64_t kReserved = 1U << 20U;
+// left: a day before they are needed, since the disk may fail for so long.
+inline constexpr std::uint64_t kReserved = std::uint64_t{1} << 32U;
 
 [[nodiscard]] inline std::array<std::string, 3> topics_of(const std::string& stream) {
   return {stream + "/score", stream + "/flag", stream + "/event"};

@@ -10,6 +10,22 @@
 namespace phsic {
 namespace {
 
+// Pairs that are encoded at once: as few as when they came.
+constexpr std::size_t kPiece = 256;
+
+// Calls visit(number, pairs, entry) as StateFile does. Returns what is wrong if it comes to a place
+// that SQLite cannot read.
+template <class Visit>
+std::string read_as_far_as_possible(const StateFile& file, std::uint32_t stream,
+                                    std::uint64_t after, bool events, const Visit& visit) {
+  try {
+    file.read_journal(stream, after, events, visit);
+    return {};
+  } catch (const DatabaseError& problem) {
+    return problem.what();
+  }
+}
+
 // The newest snapshot that is whole.
 std::optional<EntryPlace> open_newest(const StateFile& file, const StreamRecord& record,
                                       Stream& stream, Recovery& recovery) {
@@ -61,19 +77,20 @@ Entry read_entry(std::uint64_t number, std::uint64_t pairs, std::span<const char
 
 // Where the first entry should stand that cannot be read; far beyond the last if there is none.
 std::uint64_t first_damaged(const StateFile& file, const StreamRecord& record, EntryPlace next) {
-  std::uint64_t damaged = UINT64_MAX;
-  file.read_journal(record.id, next.number - 1, false,
-                    [&](std::uint64_t number, std::uint64_t pairs, std::span<const char> bytes) {
-                      try {
-                        static_cast<void>(read_entry(number, pairs, bytes, next));
-                        ++next.number;
-                        next.pairs += pairs;
-                      } catch (const Error&) {
-                        damaged = next.number;
-                      }
-                      return damaged == UINT64_MAX;
-                    });
-  return damaged;
+  bool is_damaged = false;
+  const auto problem = read_as_far_as_possible(
+      file, record.id, next.number - 1, false,
+      [&](std::uint64_t number, std::uint64_t pairs, std::span<const char> bytes) {
+        try {
+          static_cast<void>(read_entry(number, pairs, bytes, next));
+          ++next.number;
+          next.pairs += pairs;
+        } catch (const Error&) {
+          is_damaged = true;
+        }
+        return !is_damaged;
+      });
+  return is_damaged || !problem.empty() ? next.number : UINT64_MAX;
 }
 
 // Pairs lost up to the end of an entry behind the damage, `lost` of them before. An entry that can
@@ -89,41 +106,73 @@ std::uint64_t lost_up_to(std::span<const char> bytes, std::uint64_t pairs,
   return lost + pairs;
 }
 
+// An entry that is whole and cannot be learned is no damage: all that comes after it can be
+// recovered another time.
+void apply(const StateFile& file, const StreamRecord& record, const Entry& entry, Replay& replay) {
+  try {
+    replay.apply(entry);
+  } catch (const std::exception& problem) {
+    throw Error(fmt::format(
+        "{}: stream {}: entry {} of the journal is whole, but cannot be learned again: {}\n"
+        "Restore the encoder that it was learned with, or begin anew beside it (phsicd --fresh).",
+        file.file(), record.name, entry.place.number, problem.what()));
+  }
+}
+
 void replay(const StateFile& file, const StreamRecord& record, const EntryPlace& from,
             Stream& stream, Recovery& recovery) {
   EntryPlace next = {record.id, from.number + 1, from.pairs};
   // What is not reached must not be waited for: the model in use is the last one before the damage.
-  const auto [begun, adopted] =
-      last_adoption(file, record.id, from.number, first_damaged(file, record, next));
+  const auto damaged = first_damaged(file, record, next);
+  const auto [begun, adopted] = last_adoption(file, record.id, from.number, damaged);
   Replay replay(stream, recovery.serving, begun, adopted);
+  const auto tell = [&](const std::string& problem) {
+    recovery.damage.push_back(fmt::format("stream {}: entry {} of the journal is damaged: {}",
+                                          record.name, next.number, problem));
+  };
   bool is_damaged = false;
-  file.read_journal(
-      record.id, from.number, false,
+  const auto problem = read_as_far_as_possible(
+      file, record.id, from.number, false,
       [&](std::uint64_t number, std::uint64_t pairs, std::span<const char> bytes) {
         recovery.last.number = std::max(recovery.last.number, number);
-        if (is_damaged) {
+        std::optional<Entry> entry;
+        try {
+          if (!is_damaged) entry = read_entry(number, pairs, bytes, next);
+        } catch (const Error& found) {
+          is_damaged = true;
+          tell(found.what());
+        }
+        if (!entry) {
           recovery.lost = lost_up_to(bytes, pairs, next, recovery.lost);
           return true;
         }
-        try {
-          const auto entry = read_entry(number, pairs, bytes, next);
-          replay.apply(entry);
-          ++next.number;
-          next.pairs += entry.pairs.size();
-          recovery.replayed_bytes += bytes.size();
-        } catch (const std::exception& problem) {
-          is_damaged = true;
-          recovery.lost = lost_up_to(bytes, pairs, next, recovery.lost);
-          recovery.damage.push_back(fmt::format("stream {}: entry {} of the journal is damaged: {}",
-                                                record.name, number, problem.what()));
-        }
+        apply(file, record, *entry, replay);
+        ++next.number;
+        next.pairs += pairs;
+        recovery.replayed_bytes += bytes.size();
         return true;
       });
+  if (!problem.empty() && !is_damaged) tell(problem);
   recovery.replayed = replay.pairs();
   recovery.models = replay.models();
   recovery.last.number = std::max(recovery.last.number, next.number - 1);
   recovery.last.pairs = next.pairs;
   recovery.pending = replay.take_pending();
+}
+
+bool is_empty(const StateFile& file, const StateMarks& marks, const StreamRecord& record) {
+  return file.snapshots(record.id).empty() && file.journal(record.id).entries == 0 &&
+         !marks.find(record);
+}
+
+// A journal that was cut short is whole in itself.
+void compare(const StateMark& mark, const StreamRecord& record, Recovery& recovery) {
+  if (recovery.last.number >= mark.number) return;
+  recovery.damage.push_back(
+      fmt::format("stream {}: {}", record.name, describe_shortfall(recovery.last.number, mark)));
+  recovery.last.number = mark.number;
+  const auto missing = mark.pairs - std::min(mark.pairs, recovery.last.pairs);
+  recovery.lost = std::max(recovery.lost, missing);
 }
 
 }  // namespace
@@ -163,9 +212,9 @@ void Replay::apply(const Entry& entry) {
   }
 }
 
-void Replay::learn(const EntryPairs& pairs) {
-  const auto count = pairs.size();
-  Lesson lesson;
+void Replay::encode(const EntryPairs& pairs, std::size_t first, std::size_t count) {
+  x_.assign(count, {});
+  y_.assign(count, {});
   if (pairs.are_vectors()) {
     const auto x = stream_.shape_x();
     const auto y = stream_.shape_y();
@@ -174,29 +223,33 @@ void Replay::learn(const EntryPairs& pairs) {
       throw Error(fmt::format("found vectors of {} and {} dimensions, expected {} and {}",
                               pairs.x_dim(), pairs.y_dim(), x.to_string(), y.to_string()));
     }
-    stream_.take({pairs.x_values().data(), count, pairs.x_dim()},
-                 {pairs.y_values().data(), count, pairs.y_dim()}, batch_);
-    x_.assign(count, {});
-    y_.assign(count, {});
+    stream_.take({pairs.x_values().data() + first * pairs.x_dim(), count, pairs.x_dim()},
+                 {pairs.y_values().data() + first * pairs.y_dim(), count, pairs.y_dim()}, batch_);
   } else {
-    x_.clear();
-    y_.clear();
     for (std::size_t i = 0; i < count; ++i) {
-      x_.push_back(pairs.x(i));
-      y_.push_back(pairs.y(i));
+      x_[i] = pairs.x(first + i);
+      y_[i] = pairs.y(first + i);
     }
     stream_.encode({x_, y_, {}}, batch_);
   }
   const auto bad = std::find(batch_.usable.begin(), batch_.usable.end(), false);
   if (bad != batch_.usable.end()) {
-    throw Error(fmt::format("pair {} of it can no longer be encoded", bad - batch_.usable.begin()));
+    throw Error(fmt::format("pair {} of it can no longer be encoded",
+                            first + static_cast<std::size_t>(bad - batch_.usable.begin())));
   }
-  lesson.x = batch_.x.view();
-  lesson.y = batch_.y.view();
-  lesson.times = pairs.times().data();
-  lesson.x_texts = x_.data();
-  lesson.y_texts = y_.data();
-  stream_.learn(lesson, 0, false);
+}
+
+void Replay::learn(const EntryPairs& pairs) {
+  for (std::size_t first = 0; first < pairs.size(); first += kPiece) {
+    encode(pairs, first, std::min(kPiece, pairs.size() - first));
+    Lesson lesson;
+    lesson.x = batch_.x.view();
+    lesson.y = batch_.y.view();
+    lesson.times = pairs.times().data() + first;
+    lesson.x_texts = x_.data();
+    lesson.y_texts = y_.data();
+    stream_.learn(lesson, 0, false);
+  }
   for (const auto& id : pairs.ids()) serving_.ids.add(id);
 }
 
@@ -204,26 +257,29 @@ LastAdoption last_adoption(const StateFile& file, std::uint32_t stream, std::uin
                            std::uint64_t before) {
   LastAdoption last;
   std::uint64_t begun = 0;
-  file.read_journal(stream, after, true,
-                    [&](std::uint64_t number, std::uint64_t, std::span<const char> bytes) {
-                      if (number >= before) return false;
-                      try {
-                        const auto entry = parse<Entry>(bytes);
-                        if (entry.kind == EntryKind::kFreeze) begun = number;
-                        if (entry.kind == EntryKind::kAdopt) last = {begun, number};
-                        return true;
-                      } catch (const Error&) {
-                        return false;  // the replay does not come further, either
-                      }
-                    });
+  // Where it cannot be read the replay does not come further, either.
+  static_cast<void>(read_as_far_as_possible(
+      file, stream, after, true,
+      [&](std::uint64_t number, std::uint64_t, std::span<const char> bytes) {
+        if (number >= before) return false;
+        try {
+          const auto entry = parse<Entry>(bytes);
+          if (entry.kind == EntryKind::kFreeze) begun = number;
+          if (entry.kind == EntryKind::kAdopt) last = {begun, number};
+          return true;
+        } catch (const Error&) {
+          return false;
+        }
+      }));
   return last;
 }
 
 Recovery recover(const StateFile& file, const std::string& name, Stream& stream,
-                 std::size_t id_window) {
+                 std::size_t id_window, const StateMarks& marks) {
   Recovery recovery(id_window);
   const auto record = file.find(name);
-  if (!record) return recovery;
+  // One that has learned nothing may become any other.
+  if (!record || is_empty(file, marks, *record)) return recovery;
   const auto differences = identity_differences(record->identity, identity_text(stream.identity()));
   if (!differences.empty()) {
     throw IdentityError(fmt::format(
@@ -251,6 +307,7 @@ Recovery recover(const StateFile& file, const std::string& name, Stream& stream,
   recovery.from_snapshot = stream.pairs();
   recovery.last = {record->id, from.number, from.pairs};
   replay(file, *record, from, stream, recovery);
+  if (const auto mark = marks.find(*record)) compare(*mark, *record, recovery);
   return recovery;
 }
 

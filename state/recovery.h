@@ -11,6 +11,7 @@
 #include "state/entry.h"
 #include "state/snapshot.h"
 #include "state/state_file.h"
+#include "state/state_lock.h"
 
 namespace phsic {
 
@@ -38,10 +39,12 @@ struct Recovery {
 };
 
 // Brings back what the file has of `name` into a stream that has learned nothing. Damage is told,
-// and all that comes before it is used. Throws an IdentityError if the stream is another one than
-// the state was learned with, an Error if nothing can be recovered where there should be something.
+// and all that comes before it is used; so is a journal that ends before its mark. Throws an
+// IdentityError if the stream is another one than the state was learned with, an Error if nothing
+// can be recovered where there should be something, or if an entry that is whole cannot be learned:
+// the encoder may do better the next time.
 [[nodiscard]] Recovery recover(const StateFile& file, const std::string& name, Stream& stream,
-                               std::size_t id_window);
+                               std::size_t id_window, const StateMarks& marks = {});
 
 // Applies the entries of a journal to a stream, one by one.
 class Replay {
@@ -49,8 +52,7 @@ class Replay {
   // `last_adopted` is the last entry that brings a model into use: only that model is built.
   Replay(Stream& stream, ServingState& serving, std::uint64_t begun, std::uint64_t last_adopted);
 
-  // Throws an Error when the entry cannot be applied; the stream is then as before it, but for an
-  // entry of pairs that an encoder fails on.
+  // Throws an Error when the entry cannot be applied. Of its pairs some may have been learned then.
   void apply(const Entry& entry);
 
   [[nodiscard]] std::uint64_t pairs() const { return pairs_; }
@@ -59,6 +61,7 @@ class Replay {
 
  private:
   void learn(const EntryPairs& pairs);
+  void encode(const EntryPairs& pairs, std::size_t first, std::size_t count);
 
   Stream& stream_;
   ServingState& serving_;

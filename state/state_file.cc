@@ -1,15 +1,10 @@
 #include "state/state_file.h"
 
 #include <cblas.h>
-#include <fcntl.h>
 #include <fmt/format.h>
-#include <sys/file.h>
-#include <unistd.h>
 
 #include <algorithm>
-#include <cerrno>
 #include <chrono>
-#include <cstring>
 #include <filesystem>
 
 #include "state/schema.h"
@@ -96,31 +91,6 @@ std::vector<std::string> identity_differences(std::string_view found, std::strin
   }
   return differences;
 }
-
-StateLock::StateLock(const std::string& file) {
-  const auto name = file + "-lock";
-  descriptor_ = open(name.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0640);
-  if (descriptor_ < 0) {
-    throw Error(
-        fmt::format("{}: {}, expected a file that can be written", name, std::strerror(errno)));
-  }
-  if (flock(descriptor_, LOCK_EX | LOCK_NB) != 0) {
-    close(descriptor_);
-    throw Error(
-        fmt::format("{}: found it in use, expected no daemon or tool that writes it", file));
-  }
-}
-
-bool StateLock::is_held(const std::string& file) {
-  const int descriptor = open((file + "-lock").c_str(), O_RDONLY | O_CLOEXEC);
-  if (descriptor < 0) return false;
-  const bool held = flock(descriptor, LOCK_SH | LOCK_NB) != 0 && errno == EWOULDBLOCK;
-  close(descriptor);
-  return held;
-}
-
-// The file stays: another process may be about to lock it.
-StateLock::~StateLock() { close(descriptor_); }
 
 StateFile::StateFile(const std::string& file, Database::Access access) : database_(file, access) {
   const bool is_empty = database_.number("SELECT count(*) FROM sqlite_schema") == 0;
@@ -234,9 +204,10 @@ JournalExtent StateFile::journal(std::uint32_t stream, std::uint64_t after) cons
 void StateFile::read_journal(
     std::uint32_t stream, std::uint64_t after, bool events,
     const std::function<bool(std::uint64_t, std::uint64_t, std::span<const char>)>& visit) const {
+  // What is no number is 0 here, as it is when it is read.
   auto rows = database_.prepare(
-      events ? "SELECT key, pairs, entry FROM journal WHERE key > ? AND key < ? AND pairs = 0 "
-               "ORDER BY key"
+      events ? "SELECT key, pairs, entry FROM journal WHERE key > ? AND key < ? AND "
+               "ifnull(CAST(pairs AS INTEGER), 0) = 0 ORDER BY key"
              : "SELECT key, pairs, entry FROM journal WHERE key > ? AND key < ? ORDER BY key");
   rows.bind(1, key_of(stream, after)).bind(2, key_of(stream + 1, 0));
   while (rows.step()) {
@@ -289,6 +260,11 @@ std::uint32_t StateFile::put_stream(const std::string& name, const std::string& 
   }
   insert_stream({0, name, identity, options, seconds_since_1970()});
   return static_cast<std::uint32_t>(database_.last_insert());
+}
+
+void StateFile::add_stream(std::uint32_t id, const std::string& name, const std::string& identity,
+                           const std::string& options) {
+  insert_stream({id, name, identity, options, seconds_since_1970()});
 }
 
 // Id 0: the next one.
@@ -420,19 +396,8 @@ void StateFile::put_feed(const std::string& topic, std::uint64_t last) {
 }
 
 bool StateFile::has_moved() const {
-  return database_.has_moved() || !std::filesystem::exists(file() + "-wal");
-}
-
-std::string set_aside(const std::string& file, std::string_view word) {
-  for (int n = 1;; ++n) {
-    auto copy = fmt::format("{}.{}-{}", file, word, n);
-    if (std::filesystem::exists(copy)) continue;
-    std::filesystem::copy_file(file, copy);
-    if (std::filesystem::exists(file + "-wal")) {
-      std::filesystem::copy_file(file + "-wal", copy + "-wal");
-    }
-    return copy;
-  }
+  std::error_code ignored;
+  return database_.has_moved() || !std::filesystem::exists(file() + "-wal", ignored);
 }
 
 }  // namespace phsic

@@ -1,7 +1,7 @@
 // The state of a daemon: one SQLite file with the journals and snapshots of its streams.
 //
-// docs/state.md describes the file. Who writes holds a lock beside it, so that there is one of them
-// at a time; anyone may read meanwhile. A StateFile belongs to one thread at a time; it throws a
+// docs/state.md describes the file. Who writes holds its StateLock, so that there is one of them at
+// a time; anyone may read meanwhile. A StateFile belongs to one thread at a time; it throws a
 // DatabaseError when SQLite fails, an Error when the file is not what it should be.
 #pragma once
 
@@ -59,23 +59,6 @@ struct JournalExtent {
 [[nodiscard]] std::vector<std::string> identity_differences(std::string_view found,
                                                             std::string_view expected);
 
-// Keeps others from writing a state, as long as it lives.
-class StateLock {
- public:
-  // Throws an Error when somebody else has it.
-  explicit StateLock(const std::string& file);
-  // Does somebody else have it just now?
-  [[nodiscard]] static bool is_held(const std::string& file);
-  ~StateLock();
-  StateLock(const StateLock&) = delete;
-  StateLock& operator=(const StateLock&) = delete;
-  StateLock(StateLock&&) = delete;
-  StateLock& operator=(StateLock&&) = delete;
-
- private:
-  int descriptor_;
-};
-
 class StateFile {
  public:
   // kCreate makes a new one where there is none. An older schema is brought forward, unless it is
@@ -112,6 +95,9 @@ class StateFile {
   // A new one, or new options of one that is there. Returns its id.
   std::uint32_t put_stream(const std::string& name, const std::string& identity,
                            const std::string& options);
+  // A new one with that id. REQUIRES: neither the id nor the name is there.
+  void add_stream(std::uint32_t id, const std::string& name, const std::string& identity,
+                  const std::string& options);
   void remove_stream(std::uint32_t stream);
   // Takes over a stream of another file as it is: its id, which must be free here, its entries and
   // its snapshots. Throws an Error at the first thing that cannot be read.
@@ -153,9 +139,5 @@ class StateFile {
   // Prepared at the first use.
   std::optional<Database::Statement> append_;
 };
-
-// Copies the file, its log included, to FILE.WORD-N beside it, N the first free number. Nothing
-// else may have it open for writing. Returns the name of the copy.
-std::string set_aside(const std::string& file, std::string_view word);
 
 }  // namespace phsic

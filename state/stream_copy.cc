@@ -60,12 +60,13 @@ StreamRecord find_stream(const StateFile& file, const std::string& name) {
       fmt::join(names, ", ")));
 }
 
-StreamCopy take_out(const StateFile& file, const StreamRecord& record, const EncoderPath& path) {
+StreamCopy take_out(const StateFile& file, const StreamRecord& record, const EncoderPath& path,
+                    const StateMarks& marks) {
   StreamCopy copy;
   copy.name = record.name;
   copy.options = parse_options(record.options);
   copy.stream = Stream::open(spec_of(copy.options), path);
-  auto recovery = recover(file, record.name, *copy.stream, id_window_of(copy.options));
+  auto recovery = recover(file, record.name, *copy.stream, id_window_of(copy.options), marks);
   copy.serving = std::move(recovery.serving);
   copy.from_snapshot = recovery.from_snapshot;
   copy.replayed = recovery.replayed;

@@ -11,6 +11,7 @@
 #include "state/portable.h"
 #include "state/snapshot.h"
 #include "state/state_file.h"
+#include "state/state_lock.h"
 #include "state/stored_options.h"
 
 namespace phsic {
@@ -32,7 +33,7 @@ struct StreamCopy {
 // Recovers a stream: encoders as its stored options say, snapshot, journal, and the model that was
 // on its way. Throws an Error.
 [[nodiscard]] StreamCopy take_out(const StateFile& file, const StreamRecord& record,
-                                  const EncoderPath& path);
+                                  const EncoderPath& path, const StateMarks& marks = {});
 
 // May what a portable file says have any shared library loaded?
 enum class Trust { kNamesOnly, kPathsToo };

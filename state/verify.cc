@@ -7,6 +7,7 @@
 
 #include "state/entry.h"
 #include "state/snapshot.h"
+#include "state/state_lock.h"
 #include "state/wal_tail.h"
 
 namespace phsic {
@@ -17,11 +18,12 @@ class Inspection {
   Inspection(const StateFile& file, const StreamRecord& record, Verdict& verdict)
       : file_(file), record_(record), verdict_(verdict) {}
 
-  void run() {
+  void run(const StateMarks& marks) {
     snapshots_ = file_.snapshots(record_.id);
     for (const auto& snapshot : snapshots_) inspect(snapshot);
     inspect_journal();
     inspect_joint();
+    if (const auto mark = marks.find(record_)) compare(*mark);
   }
 
  private:
@@ -41,6 +43,7 @@ class Inspection {
             "pairs",
             place.stream, place.number, place.pairs, record_.id, snapshot.number, snapshot.pairs));
       }
+      covered_ = std::max(covered_, place.number);
     } catch (const DatabaseError&) {
       throw;
     } catch (const Error& problem) {
@@ -63,7 +66,7 @@ class Inspection {
   void inspect(std::uint64_t number, std::uint64_t pairs, std::span<const char> bytes,
                std::optional<EntryPlace>& next) {
     if (next && number != next->number) {
-      tell("found entry {} of the journal, expected {}", number, next->number);
+      tell_gap(next->number, number);
       next.reset();
     }
     try {
@@ -83,6 +86,18 @@ class Inspection {
       next = EntryPlace{record_.id, number + 1, next ? next->pairs + pairs : 0};
       if (next->pairs == 0) next.reset();
     }
+  }
+
+  // What a failing disk did not take is in the snapshot after it.
+  void tell_gap(std::uint64_t expected, std::uint64_t found) {
+    if (covered_ + 1 < found) {
+      tell("found entry {} of the journal, expected {}", found, expected);
+      return;
+    }
+    verdict_.remarks.push_back(fmt::format(
+        "stream {}: the journal has no entries {} to {}, which a snapshot covers: the stream can "
+        "be recovered, and not be rebuilt",
+        record_.name, expected, found - 1));
   }
 
   // Snapshot and journal count the same pairs.
@@ -107,10 +122,16 @@ class Inspection {
     }
   }
 
+  void compare(const StateMark& mark) {
+    const auto last = std::max(covered_, file_.journal(record_.id).last);
+    if (last < mark.number) tell("{}", describe_shortfall(last, mark));
+  }
+
   const StateFile& file_;
   const StreamRecord& record_;
   Verdict& verdict_;
   std::vector<SnapshotRecord> snapshots_;
+  std::uint64_t covered_ = 0;  // the last entry that a sound snapshot covers
 };
 
 }  // namespace
@@ -134,6 +155,7 @@ Verdict verify(const std::string& file) {
   // Before SQLite looks at it.
   verdict.log_was_read = !StateLock::is_held(file);
   if (verdict.log_was_read) verdict.problems = find_log_damage(file);
+  const StateMarks marks(file);
   const StateFile state(file, Database::Access::kRead);
   state.look([&] {
     for (const auto& problem : state.check()) {
@@ -142,7 +164,7 @@ Verdict verify(const std::string& file) {
     for (const auto& record : state.streams()) {
       ++verdict.streams;
       try {
-        Inspection(state, record, verdict).run();
+        Inspection(state, record, verdict).run(marks);
       } catch (const DatabaseError& problem) {
         verdict.problems.push_back(fmt::format("stream {}: {}", record.name, problem.what()));
       }

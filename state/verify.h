@@ -11,6 +11,7 @@ namespace phsic {
 
 struct Verdict {
   std::vector<std::string> problems;  // a line each, with found and expected
+  std::vector<std::string> remarks;   // what is worth knowing and no problem
   std::uint64_t streams = 0;
   std::uint64_t snapshots = 0;
   std::uint64_t entries = 0;
@@ -18,9 +19,9 @@ struct Verdict {
   bool log_was_read = false;  // SQLite's; not while somebody writes to it
 };
 
-// Reads all of it: what SQLite checks, its log, the checksum of every snapshot and entry, and that
-// they follow on each other. Changes nothing. Throws an Error when it is no state file at all, or
-// not even SQLite can read it.
+// Reads all of it: what SQLite checks, its log, the checksum of every snapshot and entry, that they
+// follow on each other, and that none is missing up to the marks beside the file. Changes nothing.
+// Throws an Error when it is no state file at all, or not even SQLite can read it.
 [[nodiscard]] Verdict verify(const std::string& file);
 
 // What is wrong with SQLite's log beside the file, a line each. Not while somebody writes to it.

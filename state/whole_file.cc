@@ -81,6 +81,10 @@ std::string name_beside(const std::string& file) {
 void move_into_place(const std::string& made, const std::string& file) {
   sync(made, 0);
   if (std::rename(made.c_str(), file.c_str()) != 0) fail(file, "a name that can be given");
+  sync_folder_of(file);
+}
+
+void sync_folder_of(const std::string& file) {
   const auto folder = std::filesystem::path(file).parent_path();
   sync(folder.empty() ? "." : folder.string(), O_DIRECTORY);
 }

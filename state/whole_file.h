@@ -19,5 +19,7 @@ void write_whole_file(const std::string& file, std::string_view bytes);
 [[nodiscard]] std::string name_beside(const std::string& file);
 // Makes `made` what `file` is called, durably.
 void move_into_place(const std::string& made, const std::string& file);
+// Makes durable what names there are in the folder of `file`.
+void sync_folder_of(const std::string& file);
 
 }  // namespace phsic

@@ -1,7 +1,9 @@
 """State that does not fit, is damaged, or is none of ours."""
 
+import os
 import sqlite3
 import tempfile
+import time
 import unittest
 from contextlib import closing
 from pathlib import Path
@@ -96,8 +98,12 @@ def flipped(blob):
 
 
 class Damage(Case):
-    def copy_of_damage(self, daemon, number=1):
-        return daemon.state.with_name(f"{daemon.state.name}.damaged-{number}")
+    def old_file(self, daemon, number=1):
+        """Where a file is kept that was damaged."""
+        return self.beside(daemon, f".old-{number}")
+
+    def beside(self, daemon, ending):
+        return daemon.state.with_name(daemon.state.name + ending)
 
     def learned(self, snapshots=(), **settings):
         """A daemon that has learned PAIRS, ten at once, and was killed; and its last scores."""
@@ -125,7 +131,7 @@ class Damage(Case):
         daemon.start()
         stats = daemon.stats("a")
         self.assertEqual((stats["pairs"], stats["lost"]), (pairs + 20, 0))
-        self.assertFalse(self.copy_of_damage(daemon, 2).exists())
+        self.assertFalse(self.old_file(daemon, 2).exists())
 
     def test_a_damaged_snapshot_costs_nothing(self):
         daemon, scores = self.learned(snapshots=(200, 400))
@@ -136,8 +142,7 @@ class Damage(Case):
         self.assertEqual(daemon.ask("score", pairs=PAIRS[:50]), scores)
         stats = daemon.stats("a")
         self.assertEqual((stats["pairs"], stats["lost"]), (len(PAIRS), 0))
-        self.assertTrue(self.copy_of_damage(daemon).exists())
-        daemon.until(lambda: daemon.stats("a")["snapshots"] > 0)  # one to take its place
+        self.assertTrue(self.old_file(daemon).exists())
         self.assert_survives(daemon, len(PAIRS))
 
     def test_a_snapshot_that_is_not_whole_costs_nothing(self):
@@ -146,7 +151,7 @@ class Damage(Case):
                            "where key >> 20 = (select max(id) from snapshot)")
         daemon.start()
         self.assertEqual(daemon.ask("score", pairs=PAIRS[:50]), scores)
-        self.assertTrue(self.copy_of_damage(daemon).exists())
+        self.assertTrue(self.old_file(daemon).exists())
 
     def test_all_snapshots_damaged_cost_nothing_when_the_journal_was_kept(self):
         daemon, scores = self.learned(snapshots=(200, 400), journal="keep")
@@ -167,7 +172,7 @@ class Damage(Case):
                                  (200, 200, 400))
                 self.assertRegex(daemon.log(), "(?m)^.* error .*entry 2[12] of the journal")
                 self.assertIn("lost=400", daemon.log())
-                self.assertTrue(self.copy_of_damage(daemon).exists())
+                self.assertTrue(self.old_file(daemon).exists())
                 # The same pairs as one that never had the others.
                 daemon.ask("refresh", all=True)
                 peaceful = self.daemon({"a": QUIET})
@@ -188,7 +193,7 @@ class Damage(Case):
 
     def test_a_damaged_log_of_sqlite_is_told_of(self):
         daemon, _ = self.learned()
-        log = daemon.state.with_name(daemon.state.name + "-wal")
+        log = self.beside(daemon, "-wal")
         content = bytearray(log.read_bytes())
         content[len(content) // 2] ^= 0x10
         log.write_bytes(content)
@@ -196,17 +201,103 @@ class Damage(Case):
         found = daemon.stats("a")["pairs"]
         self.assertTrue(0 < found < len(PAIRS) and found % 10 == 0, found)
         self.assertRegex(daemon.log(), "(?m)^.*(warning|error).*-wal")
-        self.assertEqual(self.copy_of_damage(daemon).exists(), True)
+        self.assertEqual(self.old_file(daemon).exists(), True)
         self.assert_survives(daemon, found)
+
+    def test_a_log_that_was_cut_short_is_told_of(self):
+        for share in (0.3, 0.999):
+            with self.subTest(share=share):
+                daemon, _ = self.learned()
+                log = self.beside(daemon, "-wal")
+                os.truncate(log, int(share * log.stat().st_size))
+                daemon.start()
+                stats = daemon.stats("a")
+                # The last entry of all has no pairs.
+                self.assertEqual(stats["pairs"] == len(PAIRS), share > 0.9)
+                self.assertEqual(stats["lost"], len(PAIRS) - stats["pairs"])
+                self.assertRegex(daemon.log(), "(?m)^.* error .*cut short")
+                self.assertTrue(self.old_file(daemon).exists())
+                self.assert_survives(daemon, stats["pairs"])
+
+    def test_an_older_copy_is_told_of(self):
+        for knows in (True, False):
+            with self.subTest(knows=knows):
+                daemon = self.daemon({"a": QUIET}, state=True)
+                daemon.own.learn(PAIRS[:300])
+                daemon.stop()
+                copy = daemon.state.read_bytes()
+                daemon.start()
+                daemon.own.learn(PAIRS[300:])
+                daemon.stop()
+                daemon.state.write_bytes(copy)
+                if not knows:
+                    self.beside(daemon, "-lock").unlink()
+                daemon.start()
+                stats = daemon.stats("a")
+                self.assertEqual((stats["pairs"], stats["lost"]), (300, 300 if knows else 0))
+                self.assertEqual("is an older copy" in daemon.log(), knows)
+                self.assert_survives(daemon, 300)
+
+    def test_a_log_without_its_file_is_not_thrown_away(self):
+        daemon, _ = self.learned()
+        log = self.beside(daemon, "-wal").read_bytes()
+        daemon.state.unlink()
+        self.assertIn("log of", daemon.refuses())
+        self.assertEqual(self.beside(daemon, "-wal").read_bytes(), log)
+        daemon.start("--fresh")
+        self.assertEqual(self.beside(daemon, ".old-1-wal").read_bytes(), log)
+        self.assert_survives(daemon, 0)
+
+    def test_streams_that_are_not_served_survive_the_damage_of_another(self):
+        daemon = self.daemon({"a": QUIET, "b": QUIET}, state=True)
+        for name in "ab":
+            daemon.own.learn(PAIRS, 10, stream=name)
+        scores = daemon.ask("score", stream="b", pairs=PAIRS[:50])
+        daemon.kill()
+        self.alter(daemon, "update journal set entry = flipped(entry) "
+                           "where key >> 44 = (select id from stream where name = 'a')")
+        served = daemon.config["streams"].pop("b")
+        daemon.start()
+        self.assertEqual(daemon.stats("a")["pairs"], 0)
+        self.assertTrue(self.old_file(daemon).exists())
+        daemon.stop()
+        daemon.config["streams"]["b"] = served
+        daemon.start()
+        stats = daemon.stats("b")
+        self.assertEqual((stats["pairs"], stats["lost"]), (len(PAIRS), 0))
+        self.assertEqual(daemon.ask("score", stream="b", pairs=PAIRS[:50]), scores)
+
+    def test_a_daemon_that_fails_or_dies_while_it_writes_a_file_anew_loses_nothing(self):
+        daemon, _ = self.learned()
+        self.alter(daemon, "update journal set entry = flipped(entry) where key & 0xffff = 21")
+        control = daemon.folder / "control"
+        calm = daemon.env
+        daemon.env = {**calm, "LD_PRELOAD": os.environ["FAULTY_DISK"],
+                      "FAULTY_PATH": str(daemon.state.parent), "FAULTY_CONTROL": str(control)}
+        before = daemon.state.read_bytes()
+        for fault in ("ENOSPC", "FSYNC", "EIO"):
+            control.write_text(fault)
+            self.assertIn(str(daemon.state), daemon.refuses())
+            self.assertEqual(daemon.state.read_bytes(), before)
+            self.assertFalse(self.old_file(daemon).exists())
+        daemon.env = calm
+        for delay in range(0, 60, 5):
+            daemon.start(waits=False)
+            time.sleep(delay / 1000)  # the moment is what matters
+            daemon.kill()
+        daemon.start()
+        stats = daemon.stats("a")
+        self.assertEqual(stats["pairs"], 200)
+        self.assert_survives(daemon, 200)
 
     def test_a_log_that_ends_in_the_middle_of_a_commit_is_no_damage(self):
         daemon, _ = self.learned()
-        log = daemon.state.with_name(daemon.state.name + "-wal")
+        log = self.beside(daemon, "-wal")
         with open(log, "ab") as file:
             file.write(bytes(1000))
         daemon.start()
         self.assertEqual(daemon.stats("a")["pairs"], len(PAIRS))
-        self.assertFalse(self.copy_of_damage(daemon).exists())
+        self.assertFalse(self.old_file(daemon).exists())
 
     def test_a_file_that_cannot_be_read_is_refused_and_left_alone(self):
         daemon, _ = self.learned()

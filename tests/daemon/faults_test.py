@@ -9,7 +9,7 @@ import unittest
 from pathlib import Path
 
 from gated import GATED, WithGate
-from phsicd import SMALL, Case, Listener, Subscriber, pairs_of
+from phsicd import SANITIZER, SMALL, Case, Listener, Subscriber, pairs_of
 
 # Models come on request alone.
 QUIET = {**SMALL, "refresh": 10**6}
@@ -124,7 +124,7 @@ class Disk(WithState):
         self.assert_has(daemon, PAIRS[:120] + PAIRS[200:300])
         self.assertEqual(self.scores(daemon), scores)
         self.assertEqual(daemon.stats("chat")["lost"], 0)
-        self.assertEqual(list(self.file.parent.glob("*damaged*")), [])
+        self.assertEqual(list(self.file.parent.glob("*.old-*")), [])
 
     def assert_promises_hold(self, fault):
         """The daemon dies before the trouble is over."""
@@ -393,17 +393,36 @@ class Encoder(WithGate):
         self.assertEqual((answer["learned"], answer["duplicates"]), (0, len(durable)))
 
     def test_a_durable_request_that_the_encoder_fails_on_may_be_tried_again(self):
-        daemon = self.gated({"s": GATED}, state=True)
-        pairs = [{"x": "a", "y": "b", "id": 1}, {"x": "fail", "y": "b", "id": 2}]
-        self.assertEqual(daemon.own.error({"op": "learn", "pairs": pairs, "promise": "durable"}),
-                         "failed")
-        self.assertEqual(daemon.stats("s")["pairs"], 0)
-        pairs[1]["x"] = "c"
-        answer = daemon.ask("learn", pairs=pairs, promise="durable")
-        self.assertEqual((answer["learned"], answer["durable"]), (2, True))
+        # The address sanitizer would rather end than be out of memory.
+        daemon = self.gated({"s": GATED}, state=True,
+                            env={"ASAN_OPTIONS": SANITIZER + ":allocator_may_return_null=1"})
+        for number, (word, said) in enumerate((("fail", "accelerator"), ("hoard", "memory"))):
+            pairs = [{"x": "a", "y": "b", "id": f"a{number}"},
+                     {"x": word, "y": "b", "id": f"b{number}"}]
+            answer = daemon.own.raw({"op": "learn", "pairs": pairs, "promise": "durable"})
+            self.assertEqual(answer["error"]["code"], "failed")
+            self.assertIn(said, answer["error"]["message"])
+            self.assertEqual(daemon.stats("s")["pairs"], 2 * number)
+            pairs[1]["x"] = "c"
+            answer = daemon.ask("learn", pairs=pairs, promise="durable")
+            self.assertEqual((answer["learned"], answer["durable"]), (2, True))
         daemon.kill()
         daemon.start()
-        self.assertEqual(daemon.stats("s")["pairs"], 2)
+        self.assertEqual(daemon.stats("s")["pairs"], 4)
+
+    def test_pairs_that_the_encoder_fails_on_at_the_start_are_not_given_up(self):
+        daemon = self.gated({"s": GATED}, state=True)
+        daemon.own.learn([[word, "b"] for word in ("a", "shy", "c")], 1)
+        daemon.kill()
+        self.gate.touch()
+        said = daemon.refuses()
+        for word in (str(daemon.state), "entry 2", "accelerator", "--fresh"):
+            self.assertIn(word, said)
+        self.gate.unlink()
+        daemon.start()
+        stats = daemon.stats("s")
+        self.assertEqual((stats["pairs"], stats["lost"]), (3, 0))
+        self.assertEqual(list(daemon.state.parent.glob("*.old-*")), [])
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""An encoder that waits, fails and crashes when a text says so."""
+"""An encoder that waits, fails, runs out of memory and crashes when a text says so."""
 
 import subprocess
 import tempfile
@@ -7,7 +7,8 @@ from pathlib import Path
 from phsicd import SOURCE, Case
 
 # Counts a few letters. A text that begins with "wait" is encoded when the file GATE is there, one
-# that begins with "fail" never, and one that begins with "crash" ends the process.
+# that begins with "shy" when it is not, one that begins with "fail" never, one that begins with
+# "hoard" takes more memory than there is, and one that begins with "crash" ends the process.
 ENCODER = r"""
 #include "encoder.h"
 
@@ -41,7 +42,15 @@ static int gated_encode(void* instance, const struct phsic_text* texts, size_t n
   for (rows->done = 0; rows->done < n; ++rows->done) {
     const struct phsic_text* text = &texts[rows->done];
     float* row = rows->values + rows->done * 4;
-    if (begins_with(text, "fail")) {
+    if (begins_with(text, "hoard")) {
+      void* hoard = malloc((size_t)-1 / 4);
+      if (hoard == NULL) {
+        snprintf(error, error_size, "out of memory");
+        return PHSIC_FAILED;
+      }
+      free(hoard);
+    }
+    if (begins_with(text, "fail") || (begins_with(text, "shy") && access(GATE, F_OK) == 0)) {
       snprintf(error, error_size, "the accelerator is gone");
       return PHSIC_FAILED;
     }

@@ -185,8 +185,8 @@ class Torture:
             if stats["lost"] or stats["recovered"] < len(promised):
                 raise AssertionError(f"{name}: {len(promised)} pairs were promised, found {stats}\n"
                                      f"{self.daemon.log()}")
-        if damaged := list(self.daemon.state.parent.glob("*damaged*")):
-            raise AssertionError(f"found {damaged}:\n{self.daemon.log()}")
+        if old := list(self.daemon.state.parent.glob("*.old-*")):
+            raise AssertionError(f"found {old}:\n{self.daemon.log()}")
 
     def one_end(self):
         end = self.rng.choices(("killed while it started", "killed", "left without power",

@@ -236,5 +236,40 @@ TEST_CASE("From a damaged entry on everything is lost, and told") {
   CHECK_THAT(recovery.damage[0], Catch::Contains("entry 3 of the journal is damaged"));
 }
 
+TEST_CASE("A journal that ends before its mark is told of, and goes on behind it") {
+  Recorder recorder({{"encoder", "hashing:dim=16"}, {"held-back", "32"}}, 1);
+  for (int i = 0; i < 3; ++i) recorder.learn(100);
+  const Folder folder;
+  const auto name = folder.path("state.db");
+  StateFile file(name, Database::Access::kCreate);
+  recorder.write(file, 0, true);
+  const StateLock lock(name);
+  const auto created = file.find("chat")->created;
+  const auto recovered = [&] {
+    const auto stream = open_stream(recorder.options());
+    auto recovery = recover(file, "chat", *stream, 10, StateMarks(name));
+    CHECK(stream->pairs() == 300);
+    return recovery;
+  };
+  for (const auto& mark : {StateMark{2, 200}, StateMark{3, 300}}) {
+    lock.note(1, created, mark);
+    CHECK(recovered().damage.empty());
+  }
+  lock.note(1, created, {5, 470});
+  const auto recovery = recovered();
+  CHECK(recovery.lost == 170);
+  CHECK(recovery.last == EntryPlace{1, 5, 300});
+  REQUIRE(recovery.damage.size() == 1);
+  CHECK_THAT(recovery.damage[0], Catch::Contains("entry to be 3, expected at least 5"));
+  // A stream of which nothing is left is not taken for a new one.
+  file.transact([&] {
+    file.remove_stream(1);
+    file.add_stream(1, "chat", identity_text(recorder.stream().identity()), "{}");
+  });
+  lock.note(1, file.find("chat")->created, {5, 470});
+  const auto stream = open_stream(recorder.options());
+  CHECK(recover(file, "chat", *stream, 10, StateMarks(name)).lost == 470);
+}
+
 }  // namespace
 }  // namespace phsic::test

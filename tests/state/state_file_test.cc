@@ -221,19 +221,6 @@ TEST_CASE("What is no state of phsicd is refused with what it is") {
   CHECK_THROWS_AS(StateFile(folder.path("text.db"), Access::kRead), DatabaseError);
 }
 
-TEST_CASE("One at a time may write, and others can tell") {
-  const Folder folder;
-  const auto name = folder.path("state.db");
-  CHECK_FALSE(StateLock::is_held(name));
-  {
-    const StateLock lock(name);
-    CHECK(StateLock::is_held(name));
-    CHECK_THROWS_WITH(StateLock(name), Catch::Contains("found it in use"));
-  }
-  CHECK_FALSE(StateLock::is_held(name));
-  const StateLock again(name);
-}
-
 TEST_CASE("Differences of identities are told with both values") {
   CHECK(identity_differences("a: 1\nb: 2\n", "a: 1\nb: 2\n").empty());
   CHECK(identity_differences("a: 1\nb: 2\n", "a: 3\nc: 4\n") ==

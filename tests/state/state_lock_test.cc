@@ -1,0 +1,80 @@
+#include "state/state_lock.h"
+
+#include <catch2/catch.hpp>
+#include <filesystem>
+
+#include "core/error.h"
+#include "state/state_file.h"
+#include "tests/state/recorder.h"
+
+namespace phsic::test {
+namespace {
+
+StreamRecord record_of(std::uint32_t id, double created) { return {id, "chat", "", "{}", created}; }
+
+TEST_CASE("One at a time may write, and others can tell") {
+  const Folder folder;
+  const auto name = folder.path("state.db");
+  CHECK_FALSE(StateLock::is_held(name));
+  {
+    const StateLock lock(name);
+    CHECK(StateLock::is_held(name));
+    CHECK_THROWS_WITH(StateLock(name), Catch::Contains("found it in use"));
+  }
+  CHECK_FALSE(StateLock::is_held(name));
+  const StateLock again(name);
+}
+
+TEST_CASE("Each stream has its own mark, the last that was noted") {
+  const Folder folder;
+  const auto name = folder.path("state.db");
+  {
+    const StateLock lock(name);
+    lock.note(1, 10.5, {7, 70});
+    lock.note(3, 30.5, {9, 90});
+    lock.note(1, 10.5, {8, 80});
+  }
+  const StateLock again(name);
+  const StateMarks marks(name);
+  CHECK(marks.find(record_of(1, 10.5)) == StateMark{8, 80});
+  CHECK(marks.find(record_of(3, 30.5)) == StateMark{9, 90});
+  // Never noted, beyond all, and another stream that has the id of one.
+  for (const auto& record : {record_of(2, 0), record_of(4, 0), record_of(1U << 18U, 0),
+                             record_of(UINT32_MAX, 0), record_of(1, 30.5), record_of(3, 10.5)}) {
+    CHECK_FALSE(marks.find(record));
+  }
+  again.note(3, 40.5, {1, 1});
+  CHECK_FALSE(StateMarks(name).find(record_of(3, 30.5)));
+  CHECK(StateMarks(name).find(record_of(3, 40.5)) == StateMark{1, 1});
+}
+
+TEST_CASE("Where there are no marks nothing is known") {
+  const Folder folder;
+  CHECK_FALSE(StateMarks().find(record_of(1, 0)));
+  CHECK_FALSE(StateMarks(folder.path("none.db")).find(record_of(1, 0)));
+  { const StateLock lock(folder.path("new.db")); }
+  CHECK_FALSE(StateMarks(folder.path("new.db")).find(record_of(0, 0)));
+}
+
+TEST_CASE("A mark with any bit flipped, or cut anywhere, is none") {
+  const Folder folder;
+  const auto name = folder.path("state.db");
+  { StateLock(name).note(1, 10.5, {7, 70}); }
+  const auto whole = read_bytes(name + "-lock");
+  REQUIRE(whole.size() == 64);
+  for (std::size_t bit = 8 * 32; bit < 8 * whole.size(); ++bit) {
+    auto damaged = whole;
+    damaged[bit / 8] = static_cast<char>(damaged[bit / 8] ^ (1 << (bit % 8)));
+    write_bytes(name + "-lock", damaged);
+    CHECK_FALSE(StateMarks(name).find(record_of(1, 10.5)));
+  }
+  for (std::size_t size = 0; size < whole.size(); ++size) {
+    write_bytes(name + "-lock", whole.substr(0, size));
+    CHECK_FALSE(StateMarks(name).find(record_of(1, 10.5)));
+  }
+  write_bytes(name + "-lock", whole);
+  CHECK(StateMarks(name).find(record_of(1, 10.5)) == StateMark{7, 70});
+}
+
+}  // namespace
+}  // namespace phsic::test
