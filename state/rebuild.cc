@@ -37,16 +37,28 @@ void read_whole_journal(const StateFile& file, const StreamRecord& record, const
       });
 }
 
-void require_whole(const StateFile& file, const StreamRecord& record) {
-  if (is_journal_whole(file, record.id)) return;
-  const auto journal = file.journal(record.id);
-  std::string found = "no journal";
-  if (journal.first == 1) found = "a journal that goes on from what was learned elsewhere";
-  if (journal.first > 1) found = fmt::format("a journal that begins with entry {}", journal.first);
-  throw Error(fmt::format(
-      "{}: stream {}: found {}, expected one with every pair, from entry 1 on. A daemon with "
-      "`journal: keep` has one; --from TABLE learns from a table instead.",
-      file.file(), record.name, found));
+std::string describe_journal(const StateFile& file, std::uint32_t stream) {
+  const auto journal = file.journal(stream);
+  if (journal.entries == 0) return "no journal";
+  if (journal.first > 1) return fmt::format("a journal that begins with entry {}", journal.first);
+  if (has_gap(file, stream)) {
+    return fmt::format("a journal with a gap: {} entries up to {}", journal.entries, journal.last);
+  }
+  return "a journal that goes on from what was learned elsewhere";
+}
+
+void require_whole(const StateFile& file, const StreamRecord& record, const StateMarks& marks) {
+  if (!is_journal_whole(file, record.id)) {
+    throw Error(fmt::format(
+        "{}: stream {}: found {}, expected one with every pair, from entry 1 on. A daemon with "
+        "`journal: keep` has one; --from TABLE learns from a table instead.",
+        file.file(), record.name, describe_journal(file, record.id)));
+  }
+  const auto last = file.journal(record.id).last;
+  if (const auto mark = marks.find(record); mark && last < mark->number) {
+    throw Error(fmt::format("{}: the journal of stream {}: {}", file.file(), record.name,
+                            describe_shortfall(last, *mark)));
+  }
 }
 
 }  // namespace
@@ -98,8 +110,9 @@ void Rebuild::remove() const noexcept {
 }
 
 void Rebuild::learn_journal(const StateFile& file, const StreamRecord& record) {
+  const StateMarks marks(file.file());
   file.look([&] {
-    require_whole(file, record);
+    require_whole(file, record, marks);
     if (identity_differences(record.identity, identity_text(stream_->identity())).empty()) {
       replay(file, record);
       return;

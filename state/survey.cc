@@ -23,18 +23,27 @@ StateSurvey survey(const StateFile& file) {
   return found;
 }
 
+bool has_gap(const StateFile& file, std::uint32_t stream) {
+  const auto snapshots = file.snapshots(stream);
+  const auto journal = file.journal(stream);
+  if (journal.entries == 0) return false;
+  // What could not be written while the disk failed is in the snapshot after it alone.
+  return journal.entries != journal.last - journal.first + 1 ||
+         (!snapshots.empty() && snapshots.front().number > journal.last);
+}
+
 bool is_journal_whole(const StateFile& file, std::uint32_t stream) {
-  bool is_whole = false;
+  bool begins_at_first = false;
   file.read_journal(stream, 0, false,
                     [&](std::uint64_t number, std::uint64_t, std::span<const char> bytes) {
                       try {
-                        is_whole = number == 1 && parse<Entry>(bytes).place.pairs == 0;
+                        begins_at_first = number == 1 && parse<Entry>(bytes).place.pairs == 0;
                       } catch (const Error&) {
-                        is_whole = false;
+                        begins_at_first = false;
                       }
                       return false;
                     });
-  return is_whole;
+  return begins_at_first && !has_gap(file, stream);
 }
 
 }  // namespace phsic

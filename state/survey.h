@@ -27,8 +27,12 @@ struct StateSurvey {
 // All of one moment, whoever writes meanwhile.
 [[nodiscard]] StateSurvey survey(const StateFile& file);
 
-// Does the journal of a stream begin with its first pair? Entry 1 of a stream that was put into the
-// file with what it had learned elsewhere comes after pairs that no journal has.
+// Are entries missing between the first and the last of the journal, or up to the newest snapshot?
+[[nodiscard]] bool has_gap(const StateFile& file, std::uint32_t stream);
+
+// Does the journal of a stream begin with its first pair, and have all since? Entry 1 of a stream
+// that was put into the file with what it had learned elsewhere comes after pairs that no journal
+// has.
 [[nodiscard]] bool is_journal_whole(const StateFile& file, std::uint32_t stream);
 
 }  // namespace phsic

@@ -8,6 +8,7 @@
 #include "state/rebuild.h"
 #include "state/recovery.h"
 #include "state/survey.h"
+#include "state/verify.h"
 #include "tests/state/recorder.h"
 
 namespace phsic::test {
@@ -311,6 +312,39 @@ TEST_CASE("A journal that is whole is learned again as it was, or with something
       return true;
     });
     CHECK((state_of(*stream) == expected));
+  }
+}
+
+TEST_CASE("A journal with a gap that a snapshot covers is recovered from, and not rebuilt") {
+  Recorder recorder(small(), 4);
+  for (int i = 0; i < 4; ++i) recorder.learn(50);
+  recorder.take_snapshot();
+  recorder.learn(50);
+  const auto& journal = recorder.journal();
+  const auto& snapshot = recorder.snapshots().at(4);
+  // Entries 3 and 4 are missing, and in the second file all that came after.
+  for (const std::size_t entries : {std::size_t{5}, std::size_t{2}}) {
+    const Folder folder;
+    const auto name = folder.path("state.db");
+    StateFile file(name, Access::kCreate);
+    file.transact([&] {
+      file.put_stream("chat", identity_text(recorder.stream().identity()),
+                      options_json(recorder.options()));
+      for (std::size_t i = 0; i < entries; ++i) {
+        if (i != 2 && i != 3) file.append(1, i + 1, journal[i].pairs, journal[i].bytes);
+      }
+      file.put_snapshot(1, 4, snapshot.pairs, snapshot.bytes, {2, true});
+    });
+    CHECK_FALSE(is_journal_whole(file, 1));
+    const auto copy = take_out(file, find_stream(file, ""), EncoderPath());
+    CHECK(copy.remarks.empty());
+    CHECK(copy.stream->pairs() == (entries == 5 ? 250 : 200));
+    Rebuild rebuild({folder.path("new.db"), "chat", small(), true}, EncoderPath());
+    CHECK_THROWS_WITH(rebuild.learn_journal(file, find_stream(file, "")),
+                      Catch::Contains("a journal with a gap"));
+    const auto verdict = verify(name);
+    CHECK(verdict.problems.empty());
+    CHECK(verdict.remarks.size() == (entries == 5 ? 1 : 0));
   }
 }
 
