@@ -1,13 +1,14 @@
-// A small state file, damaged in one place after the other. Whatever is damaged: there is an error,
-// or a stream that is what it was after some entry of the journal; and if that is not the last one,
-// it is told that something is missing.
+// A small state file, damaged in one place after the other: everywhere, or under a sanitizer in
+// every so many places (PHSIC_DAMAGE_STRIDE). Whatever is damaged: there is an error, or a stream
+// that is what it was after some entry of the journal; and if that is not the last one, it is told
+// that something is missing.
 #include <algorithm>
 #include <catch2/catch.hpp>
 #include <filesystem>
-#include <numeric>
 #include <optional>
 
 #include "state/recovery.h"
+#include "state/state_lock.h"
 #include "state/verify.h"
 #include "state/wal_tail.h"
 #include "tests/state/recorder.h"
@@ -15,9 +16,8 @@
 namespace phsic::test {
 namespace {
 
-constexpr std::size_t kPage = 4096;
-constexpr std::size_t kWalHeader = 32;
-constexpr std::size_t kFrameHeader = 24;
+// As small as SQLite has them, so that little of a file is empty.
+constexpr int kPage = 512;
 
 const StoredOptions& tiny() {
   static const StoredOptions kOptions = {{"encoder", "hashing:dim=16"},
@@ -39,10 +39,11 @@ Outcome reopen(const std::string& name) {
   Outcome outcome;
   try {
     const auto tail = inspect_wal(name);
+    const StateMarks marks(name);
     const StateFile file(name, Database::Access::kRead);
     outcome.told = tail.lost_commits > 0 || tail.header_is_bad || !file.check().empty();
     const auto stream = open_stream(tiny());
-    const auto recovery = recover(file, Recorder::kName, *stream, Recorder::kIdWindow);
+    const auto recovery = recover(file, Recorder::kName, *stream, Recorder::kIdWindow, marks);
     outcome.told = outcome.told || !recovery.damage.empty();
     outcome.state = state_of(*stream);
   } catch (const IdentityError&) {
@@ -53,6 +54,14 @@ Outcome reopen(const std::string& name) {
   return outcome;
 }
 
+void make_small(const std::string& name) {
+  const Database database(name, Database::Access::kWrite);
+  database.run("PRAGMA journal_mode = DELETE");
+  database.run("PRAGMA page_size = " + std::to_string(kPage));
+  database.run("VACUUM");
+  database.run("PRAGMA journal_mode = WAL");
+}
+
 // A stream with its state after each entry.
 struct History {
   Recorder recorder{tiny(), 7};
@@ -61,18 +70,18 @@ struct History {
   History() {
     states.push_back(state_of(recorder.stream()));
     const auto remember = [this] { states.push_back(state_of(recorder.stream())); };
-    for (int round = 0; round < 3; ++round) {
-      for (int i = 0; i < 3; ++i) {
-        recorder.learn(6);
+    for (int round = 0; round < 2; ++round) {
+      for (int i = 0; i < 2; ++i) {
+        recorder.learn(4);
         remember();
       }
       recorder.freeze(Stream::Extent::kWithoutHeldBack);
       remember();
       recorder.adopt();
       remember();
-      if (round < 2) recorder.take_snapshot();
+      recorder.take_snapshot();
     }
-    recorder.learn(5);
+    recorder.learn(3);
     remember();
   }
 
@@ -84,12 +93,29 @@ struct History {
   }
 };
 
-// The file as it lies there when nobody has it open, and when a process that had was killed.
+// The files as they lie there when nobody has them open.
 struct Files {
   std::string database;
   std::string log;
+  std::string marks;
 };
 
+Files read_files(const std::string& name) {
+  const auto read_if_there = [](const std::string& file) {
+    return std::filesystem::exists(file) ? read_bytes(file) : std::string();
+  };
+  return {read_bytes(name), read_if_there(name + "-wal"), read_if_there(name + "-lock")};
+}
+
+// As a daemon does that has kept everything.
+void note_end(const History& history, const std::string& name) {
+  const StateFile file(name, Database::Access::kRead);
+  const auto record = file.find(Recorder::kName);
+  StateLock(name).note(record->id, record->created,
+                       {history.recorder.journal().size(), history.recorder.pairs()});
+}
+
+// After an orderly end: the journal from the first entry on, or snapshots and what follows.
 Files files_at_rest(const History& history, const Folder& folder, bool whole) {
   const auto name = folder.path("made.db");
   {
@@ -103,18 +129,22 @@ Files files_at_rest(const History& history, const Folder& folder, bool whole) {
       });
     }
   }
-  auto bytes = read_bytes(name);
+  make_small(name);
+  note_end(history, name);
+  auto files = read_files(name);
   std::filesystem::remove(name);
-  return {std::move(bytes), ""};
+  return files;
 }
 
-// One commit for each entry, none of them in the database yet but for the schema.
+// Of a process that was killed: one commit for each entry, none of them in the database yet but for
+// the schema.
 Files files_of_a_killed(const History& history, const Folder& folder) {
   const auto name = folder.path("killed.db");
   {
     StateFile file(name, Database::Access::kCreate);
     file.put_stream(Recorder::kName, identity_text(history.recorder.stream().identity()), "{}");
   }
+  make_small(name);
   StateFile file(name, Database::Access::kWrite);
   const auto& journal = history.recorder.journal();
   const auto& snapshots = history.recorder.snapshots();
@@ -125,26 +155,17 @@ Files files_of_a_killed(const History& history, const Folder& folder) {
       file.transact([&, &p = pairs, &b = bytes] { file.put_snapshot(1, i + 1, p, b, {2, false}); });
     }
   }
-  return {read_bytes(name), read_bytes(name + "-wal")};
+  note_end(history, name);
+  return read_files(name);
 }
 
 Outcome reopen(const Files& files, const Folder& folder) {
   const auto name = folder.path("state.db");
-  for (const char* suffix : {"", "-wal", "-shm"}) std::filesystem::remove(name + suffix);
+  for (const char* suffix : {"", "-wal", "-shm", "-lock"}) std::filesystem::remove(name + suffix);
   write_bytes(name, files.database);
   if (!files.log.empty()) write_bytes(name + "-wal", files.log);
+  write_bytes(name + "-lock", files.marks);
   return reopen(name);
-}
-
-// The first ones all, of the rest some.
-std::vector<std::size_t> places(std::size_t size, std::size_t all, std::size_t some) {
-  std::vector<std::size_t> chosen(std::min(size, all));
-  std::iota(chosen.begin(), chosen.end(), 0);
-  Random random(11);
-  for (std::size_t i = 0; size > all && i < some; ++i) {
-    chosen.push_back(all + random.below(size - all));
-  }
-  return chosen;
 }
 
 void flip(std::string& bytes, std::size_t place) {
@@ -157,8 +178,7 @@ struct Tally {
   std::size_t unharmed = 0;
 };
 
-// `may_be_silent`: may it have lost the end of the journal without a word?
-void check(const History& history, const Outcome& outcome, bool may_be_silent, Tally& tally) {
+void check(const History& history, const Outcome& outcome, Tally& tally) {
   if (!outcome.state) {
     ++tally.errors;
     return;
@@ -168,118 +188,149 @@ void check(const History& history, const Outcome& outcome, bool may_be_silent, T
     ++tally.unharmed;
     return;
   }
-  if (!may_be_silent) REQUIRE(outcome.told);
+  REQUIRE(outcome.told);
   ++tally.told;
 }
 
-TEST_CASE("A flipped bit of a state file changes no statistics in silence") {
-  const History history;
-  const Folder folder;
-  for (const bool whole : {true, false}) {
-    const auto files = files_at_rest(history, folder, whole);
-    const auto sound = reopen(files, folder);
-    REQUIRE(history.is_whole(sound));
-    REQUIRE_FALSE(sound.told);
-    Tally tally;
-    for (const auto place : places(files.database.size(), whole ? kPage : 200, 1200)) {
-      INFO((whole ? "journal" : "snapshots") << ", byte " << place);
-      auto damaged = files;
-      flip(damaged.database, place);
-      check(history, reopen(damaged, folder), false, tally);
-    }
-    // Each of the ways was taken.
-    CHECK(tally.errors > 50);
-    CHECK(tally.unharmed > 100);
-    CHECK((!whole || tally.told > 50));
+// Flips a bit of every byte of one of the files, one at a time.
+Tally flip_everywhere(const History& history, const Folder& folder, const Files& files,
+                      std::string Files::*which) {
+  const auto sound = reopen(files, folder);
+  REQUIRE(history.is_whole(sound));
+  REQUIRE_FALSE(sound.told);
+  Tally tally;
+  for (std::size_t place = 0; place < (files.*which).size(); place += PHSIC_DAMAGE_STRIDE) {
+    INFO("byte " << place << " of " << (files.*which).size());
+    auto damaged = files;
+    flip(damaged.*which, place);
+    check(history, reopen(damaged, folder), tally);
   }
+  return tally;
 }
 
-TEST_CASE("A state file that is cut short is never taken for whole") {
+Tally cut_everywhere(const History& history, const Folder& folder, const Files& files,
+                     std::string Files::*which) {
+  Tally tally;
+  for (std::size_t place = 1; place < (files.*which).size(); place += PHSIC_DAMAGE_STRIDE) {
+    INFO("cut at byte " << place << " of " << (files.*which).size());
+    auto damaged = files;
+    (damaged.*which).resize(place);
+    const auto outcome = reopen(damaged, folder);
+    if (outcome.state) REQUIRE(outcome.told);
+    check(history, outcome, tally);
+  }
+  return tally;
+}
+
+TEST_CASE("A flipped bit of a journal changes no statistics in silence") {
   const History history;
   const Folder folder;
   const auto files = files_at_rest(history, folder, true);
-  Tally tally;
-  for (const auto place : places(files.database.size(), 600, 400)) {
-    INFO("cut at byte " << place);
-    auto damaged = files;
-    damaged.database.resize(place);
-    // Nothing at all is a file that was not written yet.
-    if (place == 0) continue;
-    const auto outcome = reopen(damaged, folder);
-    if (outcome.state) REQUIRE(outcome.told);
-    check(history, outcome, false, tally);
-  }
-  CHECK(tally.errors > 500);
+  const auto tally = flip_everywhere(history, folder, files, &Files::database);
+  // Each of the ways was taken.
+  CHECK(tally.errors > 200 / PHSIC_DAMAGE_STRIDE);
+  CHECK(tally.told > 1000 / PHSIC_DAMAGE_STRIDE);
+  CHECK(tally.unharmed > 1000 / PHSIC_DAMAGE_STRIDE);
+}
+
+TEST_CASE("A flipped bit of a snapshot changes no statistics in silence") {
+  const History history;
+  const Folder folder;
+  const auto files = files_at_rest(history, folder, false);
+  const auto tally = flip_everywhere(history, folder, files, &Files::database);
+  CHECK(tally.errors > 200 / PHSIC_DAMAGE_STRIDE);
+  CHECK(tally.unharmed > 1000 / PHSIC_DAMAGE_STRIDE);
 }
 
 TEST_CASE("A flipped bit of the log that a killed daemon leaves changes nothing in silence") {
   const History history;
   const Folder folder;
   const auto files = files_of_a_killed(history, folder);
-  const auto sound = reopen(files, folder);
-  REQUIRE(history.is_whole(sound));
-  REQUIRE_FALSE(sound.told);
-  const auto last_frame = files.log.size() - kPage - kFrameHeader;
-  Tally tally;
-  for (const auto place : places(files.log.size(), kWalHeader + 100, 1000)) {
-    INFO("byte " << place << " of the log");
-    auto damaged = files;
-    flip(damaged.log, place);
-    // There the damage looks like a commit that never finished.
-    const bool is_last_header = place >= last_frame && place < last_frame + 16;
-    check(history, reopen(damaged, folder), is_last_header, tally);
-  }
-  CHECK(tally.told > 500);
-  // Nothing of the database is older than the log says it is.
-  Tally other;
-  for (const auto place : places(files.database.size(), 200, 300)) {
-    INFO("byte " << place << " of the database beside a log");
-    auto damaged = files;
-    flip(damaged.database, place);
-    check(history, reopen(damaged, folder), false, other);
+  const auto tally = flip_everywhere(history, folder, files, &Files::log);
+  CHECK(tally.told > 1000 / PHSIC_DAMAGE_STRIDE);
+  // Beside a log the database is the schema, and older than the log says it is.
+  flip_everywhere(history, folder, files, &Files::database);
+}
+
+TEST_CASE("A state file that is cut short is never taken for whole") {
+  const History history;
+  const Folder folder;
+  for (const bool whole : {true, false}) {
+    const auto files = files_at_rest(history, folder, whole);
+    const auto tally = cut_everywhere(history, folder, files, &Files::database);
+    CHECK(tally.errors > 1000 / PHSIC_DAMAGE_STRIDE);
   }
 }
 
-// As after a crash: what was not synced yet may be missing, and nothing in between.
-TEST_CASE("A log that ends early gives the journal up to there") {
+TEST_CASE("A log that is cut short gives the journal up to there, and is told of") {
   const History history;
   const Folder folder;
   const auto files = files_of_a_killed(history, folder);
+  const auto tally = cut_everywhere(history, folder, files, &Files::log);
+  CHECK(tally.told > 1000 / PHSIC_DAMAGE_STRIDE);
+  CHECK(tally.errors == 0);
+}
+
+// As after a power failure: what was not synced may be missing, and nothing in between.
+TEST_CASE("Without marks a log that ends early gives the journal up to there") {
+  const History history;
+  const Folder folder;
+  auto files = files_of_a_killed(history, folder);
+  files.marks.clear();
   std::size_t shortest = history.states.size();
-  for (const auto place : places(files.log.size(), kWalHeader + 40, 400)) {
+  for (std::size_t place = 0; place < files.log.size(); place += 61) {
     INFO("cut at byte " << place);
     auto damaged = files;
     damaged.log.resize(place);
     const auto outcome = reopen(damaged, folder);
     REQUIRE(outcome.state);
-    REQUIRE(history.is_prefix(outcome));
     const auto found = std::find(history.states.begin(), history.states.end(), *outcome.state);
+    REQUIRE(found != history.states.end());
     shortest = std::min(shortest, static_cast<std::size_t>(found - history.states.begin()));
   }
   CHECK(shortest == 0);
+}
+
+TEST_CASE("Damaged marks do no harm") {
+  const History history;
+  const Folder folder;
+  const auto files = files_of_a_killed(history, folder);
+  const auto tally = flip_everywhere(history, folder, files, &Files::marks);
+  CHECK(tally.errors + tally.told == 0);
 }
 
 // What the tool says of a file is no better than what a daemon makes of it.
 TEST_CASE("Verifying finds all damage that recovery finds") {
   const History history;
   const Folder folder;
-  const auto files = files_at_rest(history, folder, true);
   const auto name = folder.path("state.db");
-  for (const auto place : places(files.database.size(), 0, 400)) {
+  const auto finds_something = [&] {
+    try {
+      return !verify(name).problems.empty();
+    } catch (const Error&) {
+      return true;
+    }
+  };
+  const auto at_rest = files_at_rest(history, folder, true);
+  for (std::size_t place = 0; place < at_rest.database.size(); place += 37) {
     INFO("byte " << place);
-    auto damaged = files;
+    auto damaged = at_rest;
     flip(damaged.database, place);
     const auto outcome = reopen(damaged, folder);
-    bool found = false;
-    try {
-      found = !verify(name).problems.empty();
-    } catch (const Error&) {
-      found = true;
-    }
     // Only who has the encoders can say that the identity is not theirs.
-    if (!outcome.is_another && (!outcome.state || !history.is_whole(outcome))) CHECK(found);
+    if (!outcome.is_another && (!outcome.state || !history.is_whole(outcome))) {
+      CHECK(finds_something());
+    }
   }
-  static_cast<void>(reopen(files, folder));
+  const auto killed = files_of_a_killed(history, folder);
+  for (std::size_t place = 1; place < killed.log.size(); place += 299) {
+    INFO("cut at byte " << place);
+    auto damaged = killed;
+    damaged.log.resize(place);
+    static_cast<void>(reopen(damaged, folder));
+    CHECK(finds_something());
+  }
+  static_cast<void>(reopen(at_rest, folder));
   CHECK(verify(name).problems.empty());
   CHECK(verify(name).entries == history.recorder.journal().size());
 }
