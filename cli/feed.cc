@@ -12,6 +12,9 @@
 namespace phsic {
 namespace {
 
+// A daemon that has crashed goes on at least so far beyond the last number (docs/protocol.md).
+constexpr std::uint64_t kJump = std::uint64_t{1} << 31U;
+
 // What follows the last slash of "chat/score".
 std::string_view kind_of(std::string_view topic) {
   const auto slash = topic.rfind('/');
@@ -102,6 +105,7 @@ std::string GapFinder::look(std::string_view topic, const JsonObject& message) {
   if (*seq <= last) return fmt::format("-- {} begins anew", printable(topic));
   const auto gap = *seq - last - 1;
   if (gap == 0) return {};
+  if (gap >= kJump) return fmt::format("-- {} goes on after a crash", printable(topic));
   lost_ += gap;
   return fmt::format("-- {} message{} of {} lost", gap, gap == 1 ? "" : "s", printable(topic));
 }
