@@ -10,6 +10,7 @@
 #include <future>
 #include <utility>
 
+#include "daemon/priority.h"
 #include "daemon/topics.h"
 
 namespace phsic {
@@ -176,6 +177,7 @@ void Keeper::hand_in(Item item) {
 // ---- The thread ----
 
 void Keeper::run() {
+  give_way_to_scoring();
   std::vector<Item> items;
   while (take(items)) {
     write(items);

@@ -1,7 +1,6 @@
 #include "daemon/lane.h"
 
 #include <fmt/format.h>
-#include <sys/resource.h>
 
 #include <algorithm>
 #include <cmath>
@@ -9,6 +8,7 @@
 #include <limits>
 
 #include "daemon/json_text.h"
+#include "daemon/priority.h"
 #include "daemon/reply.h"
 #include "daemon/workbench.h"
 
@@ -16,8 +16,6 @@ namespace phsic {
 namespace {
 
 constexpr std::size_t kMostExplained = 64;  // waiting to be explained
-// The background gives way to everyone else.
-constexpr int kBackgroundNiceness = 10;
 
 // A broken encoder fails at every pair; saying so once in a while is enough.
 constexpr auto kBetweenFailures = std::chrono::seconds(1);
@@ -234,8 +232,7 @@ void Lane::in_background(std::function<void()> task) {
 }
 
 void Lane::run_background() {
-  // On Linux a thread has a niceness of its own. If it cannot be had, all are equal.
-  setpriority(PRIO_PROCESS, 0, kBackgroundNiceness);
+  give_way_to_scoring();
   while (true) {
     std::function<void()> task;
     {
