@@ -98,6 +98,10 @@ void run_state_import(const StateImportArguments& arguments) {
   const auto& name = arguments.name.empty() ? copy.name : arguments.name;
   const StateLock lock(arguments.file);
   finish_replacement(arguments.file);
+  if (const auto problems = find_log_damage(arguments.file); !problems.empty()) {
+    throw Error(fmt::format("{}; a daemon recovers what can be (phsicd, or phsicd --fresh)",
+                            problems.front()));
+  }
   StateFile file(arguments.file, Database::Access::kCreate);
   put_in(file, copy, name);
   fmt::print("{}: stream {}, {} pairs\n", arguments.file, name, copy.stream->pairs());

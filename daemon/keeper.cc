@@ -86,6 +86,8 @@ void Keeper::close_file() {
 
 void Keeper::open_file() {
   state_ = std::make_unique<StateFile>(file_name_, Database::Access::kCreate);
+  // What was written of a snapshot is gone with the file, or was removed when it was opened.
+  for (auto& writing : writing_) writing.id = writing.part = 0;
   held_.hold(file_name_);
   held_log_.hold(file_name_ + "-wal");
 }
@@ -272,7 +274,12 @@ void Keeper::note_marks(std::span<const Item> items) const {
 }
 
 void Keeper::write_stream(KeptStream& stream) {
-  stream.id_ = state_->put_stream(stream.name_, stream.identity_, stream.options_);
+  if (stream.id_ != 0 && !state_->find(stream.name_)) {
+    // In a new file. What was sealed already has the id that it had.
+    state_->add_stream(stream.id_, stream.name_, stream.identity_, stream.options_);
+  } else {
+    stream.id_ = state_->put_stream(stream.name_, stream.identity_, stream.options_);
+  }
   stream.created_ = state_->find(stream.name_)->created;
   const auto given = state_->feed();
   for (const auto& topic : topics_of(stream.name_)) {
@@ -453,6 +460,7 @@ void Keeper::open_again() {
                     "opened; restart to go on with this one",
                     file_name_));
   }
+  const bool is_new = !std::filesystem::exists(file_name_);
   try {
     open_file();
     if (const auto problems = state_->check(); !problems.empty()) {
@@ -462,8 +470,10 @@ void Keeper::open_again() {
       for (auto* stream : known()) write_stream(*stream);
     });
   } catch (...) {
-    // A file that does not know the streams must not get anything of them.
+    // A file that does not know the streams must not get anything of them, nor be taken for
+    // somebody else's.
     close_file();
+    if (is_new) remove_database(file_name_);
     throw;
   }
 }

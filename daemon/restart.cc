@@ -11,12 +11,11 @@
 #include "daemon/json_text.h"
 #include "daemon/log.h"
 #include "state/replacement.h"
+#include "state/verify.h"
 #include "state/wal_tail.h"
 
 namespace phsic {
 namespace {
-
-constexpr std::uintmax_t kWalHeaderBytes = 32;
 
 std::uintmax_t size_of(const std::string& file) {
   std::error_code missing;
@@ -24,14 +23,9 @@ std::uintmax_t size_of(const std::string& file) {
   return missing ? 0 : size;
 }
 
-// SQLite would throw such a log away.
 void inspect_lone_log(const std::string& state, bool is_fresh, std::vector<std::string>& damage) {
-  const auto size = size_of(state + "-wal");
-  if (size <= kWalHeaderBytes) return;
-  const auto found = fmt::format(
-      "{}: found nothing but a log of {} bytes beside it, expected the state that the log belongs "
-      "to",
-      state, size);
+  const auto found = find_lone_log(state);
+  if (found.empty()) return;
   if (!is_fresh) {
     throw Error(fmt::format("{}. Restore it, or begin anew (phsicd --fresh).", found));
   }
@@ -103,27 +97,24 @@ void adopt_pending(OpenedStream& opened) {
   opened.recovery.pending = nullptr;
 }
 
-// The entries that are whole and follow on each other.
-void copy_journal(const StateFile& from, std::uint32_t stream, StateFile& to) {
+// The entries that are whole and follow on each other, up to the last that was found.
+void copy_journal(const StateFile& from, const EntryPlace& last, StateFile& to) {
   std::optional<EntryPlace> next;
-  const auto copy = [&](std::uint64_t number, std::uint64_t pairs, std::span<const char> bytes) {
+  const auto wants = [&](std::uint64_t number, std::uint64_t pairs, std::span<const char> bytes) {
     try {
       const auto place = next.value_or(parse<Entry>(bytes).place);
-      if (place.number != number || parse_entry(bytes, place).pairs.size() != pairs) return false;
-      to.append(stream, number, pairs, bytes);
-      next = EntryPlace{stream, number + 1, place.pairs + pairs};
+      if (number > last.number || place.number != number ||
+          parse_entry(bytes, place).pairs.size() != pairs) {
+        return false;
+      }
+      next = EntryPlace{last.stream, number + 1, place.pairs + pairs};
       return true;
-    } catch (const DatabaseError&) {
-      throw;
     } catch (const Error&) {
       return false;
     }
   };
-  try {
-    from.read_journal(stream, 0, false, copy);
-  } catch (const DatabaseError&) {
-    // No further than it can be read. If it is the new file that fails, what follows fails, too.
-  }
+  // What cannot be read was told of when it was recovered.
+  static_cast<void>(to.copy_journal(from, last.stream, wants));
 }
 
 // A stream as it was recovered, with a snapshot that holds all of it.
@@ -134,7 +125,7 @@ void put_recovered(const StateFile& from, const StreamSettings& settings, Opened
   const auto& last = recovery.last;
   to.add_stream(last.stream, settings.name, identity_text(opened.stream->identity()),
                 json_object(settings.options));
-  if (keeps_journal) copy_journal(from, last.stream, to);
+  if (keeps_journal) copy_journal(from, last, to);
   to.put_snapshot(last.stream, last.number, last.pairs,
                   seal_snapshot(last, recovery.serving, *opened.stream->state()), {1, true});
   recovery.replayed_bytes = 0;
@@ -155,12 +146,28 @@ void take_over_others(const StateFile& from, const Config& config, StateFile& to
   for (const auto& record : from.streams()) {
     const auto is_it = [&](const StreamSettings& settings) { return settings.name == record.name; };
     if (std::any_of(config.streams.begin(), config.streams.end(), is_it)) continue;
-    try {
-      to.transact([&] { to.take_over(from, record); });
-    } catch (const Error& problem) {
-      log(LogLevel::kError, "a stream that is not served could not be taken over",
-          {{"stream", record.name}, {"problem", problem.what()}});
+    std::vector<std::string> missing;
+    to.transact([&] { missing = to.take_over(from, record); });
+    for (const auto& problem : missing) {
+      log(LogLevel::kError, "a stream that is not served is damaged",
+          {{"stream", record.name}, {"problem", problem}});
     }
+  }
+}
+
+// The file as it was, if it can be read at all.
+std::unique_ptr<StateFile> open_old(const Config& config, const Restart& restart) {
+  try {
+    auto from = std::make_unique<StateFile>(config.state, Database::Access::kRead);
+    static_cast<void>(from->streams());
+    return from;
+  } catch (const Error& problem) {
+    // What was recovered a moment ago must not be lost now.
+    for (const auto& opened : restart.streams) {
+      if (opened.recovery.stream != 0) throw;
+    }
+    log(LogLevel::kWarning, "nothing is taken over", {{"problem", problem.what()}});
+    return nullptr;
   }
 }
 
@@ -198,16 +205,9 @@ Restart open_streams(const std::vector<StreamSettings>& streams, const EncoderPa
 void replace_state(const Config& config, Restart& restart) {
   Replacement replacement(config.state);
   auto& to = replacement.made();
-  try {
-    const StateFile from(config.state, Database::Access::kRead);
-    take_over_others(from, config, to);
-    put_recovered(from, config, restart, to);
-  } catch (const Error& problem) {
-    // Without its old file there is nothing of a stream to be lost.
-    for (const auto& opened : restart.streams) {
-      if (opened.recovery.stream != 0) throw;
-    }
-    log(LogLevel::kWarning, "nothing is taken over", {{"problem", problem.what()}});
+  if (const auto from = open_old(config, restart)) {
+    take_over_others(*from, config, to);
+    put_recovered(*from, config, restart, to);
   }
   to.transact([&] {
     for (const auto& [topic, last] : restart.feed) to.put_feed(topic, last);

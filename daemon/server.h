@@ -128,9 +128,9 @@ class Server : private Outlet {
 
   Config config_;
   std::function<Config()> reread_;
-  std::unique_ptr<StateLock> state_lock_;  // null, and no keeper: nothing is kept
-  std::unique_ptr<Keeper> keeper_;
   boost::asio::io_context loop_;
+  std::unique_ptr<StateLock> state_lock_;  // null, and no keeper: nothing is kept
+  std::unique_ptr<Keeper> keeper_;         // calls the loop
   boost::asio::executor_work_guard<boost::asio::io_context::executor_type> work_;
   boost::asio::signal_set signals_;
   boost::asio::steady_timer ticker_;

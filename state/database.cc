@@ -30,6 +30,12 @@ int flags_of(Database::Access access) {
 
 }  // namespace
 
+void remove_database(const std::string& file) {
+  for (const char* suffix : {"", "-wal", "-shm", "-journal"}) {
+    std::filesystem::remove(file + suffix);
+  }
+}
+
 Database::Database(const std::string& file, Access access)
     : file_(file), handle_(nullptr, sqlite3_close_v2) {
   if (access == Access::kCreate) make_private(file);

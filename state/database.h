@@ -28,6 +28,9 @@ class DatabaseError : public Error {
   int code_;
 };
 
+// Removes a database and what SQLite may have beside it. Throws a std::filesystem error.
+void remove_database(const std::string& file);
+
 class Database {
  public:
   enum class Access { kRead, kWrite, kCreate };

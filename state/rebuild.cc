@@ -125,7 +125,7 @@ void Rebuild::learn_journal(const StateFile& file, const StreamRecord& record) {
 
 void Rebuild::replay(const StateFile& file, const StreamRecord& record) {
   was_replayed_ = true;
-  const auto [begun, adopted] = last_adoption(file, record.id, 0);
+  const auto [begun, adopted] = last_adoption(file, record.id);
   Replay replay(*stream_, serving_, begun, adopted);
   read_whole_journal(file, record, [&](const Entry& entry) {
     replay.apply(entry);
@@ -257,11 +257,12 @@ void Rebuild::finish() {
   });
   require_no_file(to_);
   journal_.reset();
-  // Closing writes SQLite's log into the file.
-  file_ = nullptr;
   try {
+    file_->settle();
+    file_ = nullptr;
     move_into_place(made_, to_);
   } catch (...) {
+    file_ = nullptr;
     remove();
     throw;
   }

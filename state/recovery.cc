@@ -50,16 +50,27 @@ std::optional<EntryPlace> open_newest(const StateFile& file, const StreamRecord&
 // read.
 std::uint64_t pairs_before_journal(const StateFile& file, std::uint32_t stream) {
   std::uint64_t before = 0;
-  file.read_journal(stream, 0, false,
-                    [&](std::uint64_t, std::uint64_t, std::span<const char> bytes) {
-                      try {
-                        before = parse<Entry>(bytes).place.pairs;
-                      } catch (const Error&) {
-                        before = 0;
-                      }
-                      return false;
-                    });
+  static_cast<void>(read_as_far_as_possible(
+      file, stream, 0, false, [&](std::uint64_t, std::uint64_t, std::span<const char> bytes) {
+        try {
+          before = parse<Entry>(bytes).place.pairs;
+        } catch (const Error&) {
+          before = 0;
+        }
+        return false;
+      }));
   return before;
+}
+
+// Far beyond all if that cannot be read.
+std::uint64_t first_entry(const StateFile& file, const StreamRecord& record, Recovery& recovery) {
+  try {
+    return file.first_entry(record.id);
+  } catch (const DatabaseError& problem) {
+    recovery.damage.push_back(fmt::format("stream {}: the beginning of the journal is damaged: {}",
+                                          record.name, problem.what()));
+    return UINT64_MAX;
+  }
 }
 
 // The entry that is to stand there, with as many pairs as its row says.
@@ -75,22 +86,47 @@ Entry read_entry(std::uint64_t number, std::uint64_t pairs, std::span<const char
   return entry;
 }
 
-// Where the first entry should stand that cannot be read; far beyond the last if there is none.
-std::uint64_t first_damaged(const StateFile& file, const StreamRecord& record, EntryPlace next) {
-  bool is_damaged = false;
+// Notes where models are begun and come into use, entry by entry.
+struct Adoptions {
+  std::uint64_t begun = 0;
+  LastAdoption last;
+
+  void note(const Entry& entry) {
+    const auto number = entry.place.number;
+    if (entry.kind == EntryKind::kFreeze) begun = number;
+    if (entry.kind == EntryKind::kAdopt) last = {begun, number};
+  }
+};
+
+// How far a journal can be read.
+struct Reach {
+  std::uint64_t end = 0;  // the first entry that cannot be read
+  std::string problem;    // why; empty: it is the end of the journal
+  LastAdoption last;      // what is not reached must not be waited for
+};
+
+// The replay goes as far, and no further: SQLite may tell another story when it reads a damaged
+// page again.
+Reach find_reach(const StateFile& file, const StreamRecord& record, EntryPlace next) {
+  Reach reach;
+  Adoptions adoptions;
   const auto problem = read_as_far_as_possible(
       file, record.id, next.number - 1, false,
       [&](std::uint64_t number, std::uint64_t pairs, std::span<const char> bytes) {
         try {
-          static_cast<void>(read_entry(number, pairs, bytes, next));
+          adoptions.note(read_entry(number, pairs, bytes, next));
           ++next.number;
           next.pairs += pairs;
-        } catch (const Error&) {
-          is_damaged = true;
+          return true;
+        } catch (const Error& found) {
+          reach.problem = found.what();
+          return false;
         }
-        return !is_damaged;
       });
-  return is_damaged || !problem.empty() ? next.number : UINT64_MAX;
+  if (reach.problem.empty()) reach.problem = problem;
+  reach.end = next.number;
+  reach.last = adoptions.last;
+  return reach;
 }
 
 // Pairs lost up to the end of an entry behind the damage, `lost` of them before. An entry that can
@@ -122,25 +158,19 @@ void apply(const StateFile& file, const StreamRecord& record, const Entry& entry
 void replay(const StateFile& file, const StreamRecord& record, const EntryPlace& from,
             Stream& stream, Recovery& recovery) {
   EntryPlace next = {record.id, from.number + 1, from.pairs};
-  // What is not reached must not be waited for: the model in use is the last one before the damage.
-  const auto damaged = first_damaged(file, record, next);
-  const auto [begun, adopted] = last_adoption(file, record.id, from.number, damaged);
-  Replay replay(stream, recovery.serving, begun, adopted);
-  const auto tell = [&](const std::string& problem) {
-    recovery.damage.push_back(fmt::format("stream {}: entry {} of the journal is damaged: {}",
-                                          record.name, next.number, problem));
-  };
-  bool is_damaged = false;
-  const auto problem = read_as_far_as_possible(
+  auto [end, problem, last] = find_reach(file, record, next);
+  Replay replay(stream, recovery.serving, last.begun, last.adopted);
+  const auto unreadable = read_as_far_as_possible(
       file, record.id, from.number, false,
-      [&](std::uint64_t number, std::uint64_t pairs, std::span<const char> bytes) {
+      [&, &end = end, &why = problem](std::uint64_t number, std::uint64_t pairs,
+                                      std::span<const char> bytes) {
         recovery.last.number = std::max(recovery.last.number, number);
         std::optional<Entry> entry;
         try {
-          if (!is_damaged) entry = read_entry(number, pairs, bytes, next);
+          if (next.number < end) entry = read_entry(number, pairs, bytes, next);
         } catch (const Error& found) {
-          is_damaged = true;
-          tell(found.what());
+          end = next.number;
+          why = found.what();
         }
         if (!entry) {
           recovery.lost = lost_up_to(bytes, pairs, next, recovery.lost);
@@ -152,7 +182,11 @@ void replay(const StateFile& file, const StreamRecord& record, const EntryPlace&
         recovery.replayed_bytes += bytes.size();
         return true;
       });
-  if (!problem.empty() && !is_damaged) tell(problem);
+  if (problem.empty()) problem = unreadable;
+  if (!problem.empty()) {
+    recovery.damage.push_back(fmt::format("stream {}: entry {} of the journal is damaged: {}",
+                                          record.name, next.number, problem));
+  }
   recovery.replayed = replay.pairs();
   recovery.models = replay.models();
   recovery.last.number = std::max(recovery.last.number, next.number - 1);
@@ -160,9 +194,10 @@ void replay(const StateFile& file, const StreamRecord& record, const EntryPlace&
   recovery.pending = replay.take_pending();
 }
 
-bool is_empty(const StateFile& file, const StateMarks& marks, const StreamRecord& record) {
-  return file.snapshots(record.id).empty() && file.journal(record.id).entries == 0 &&
-         !marks.find(record);
+std::string describe_beginning(std::uint64_t first, std::uint64_t pairs_before) {
+  if (first == 0) return "is empty";
+  if (first == UINT64_MAX) return "cannot be read";
+  return fmt::format("begins with entry {} after {} pairs", first, pairs_before);
 }
 
 // A journal that was cut short is whole in itself.
@@ -253,33 +288,25 @@ void Replay::learn(const EntryPairs& pairs) {
   for (const auto& id : pairs.ids()) serving_.ids.add(id);
 }
 
-LastAdoption last_adoption(const StateFile& file, std::uint32_t stream, std::uint64_t after,
-                           std::uint64_t before) {
-  LastAdoption last;
-  std::uint64_t begun = 0;
-  // Where it cannot be read the replay does not come further, either.
-  static_cast<void>(read_as_far_as_possible(
-      file, stream, after, true,
-      [&](std::uint64_t number, std::uint64_t, std::span<const char> bytes) {
-        if (number >= before) return false;
-        try {
-          const auto entry = parse<Entry>(bytes);
-          if (entry.kind == EntryKind::kFreeze) begun = number;
-          if (entry.kind == EntryKind::kAdopt) last = {begun, number};
-          return true;
-        } catch (const Error&) {
-          return false;
-        }
-      }));
-  return last;
+LastAdoption last_adoption(const StateFile& file, std::uint32_t stream) {
+  Adoptions adoptions;
+  file.read_journal(stream, 0, true,
+                    [&](std::uint64_t, std::uint64_t, std::span<const char> bytes) {
+                      adoptions.note(parse<Entry>(bytes));
+                      return true;
+                    });
+  return adoptions.last;
 }
 
 Recovery recover(const StateFile& file, const std::string& name, Stream& stream,
                  std::size_t id_window, const StateMarks& marks) {
   Recovery recovery(id_window);
   const auto record = file.find(name);
+  if (!record) return recovery;
+  const auto first = first_entry(file, *record, recovery);
+  const auto mark = marks.find(*record);
   // One that has learned nothing may become any other.
-  if (!record || is_empty(file, marks, *record)) return recovery;
+  if (first == 0 && !mark && file.snapshots(record->id).empty()) return recovery;
   const auto differences = identity_differences(record->identity, identity_text(stream.identity()));
   if (!differences.empty()) {
     throw IdentityError(fmt::format(
@@ -290,24 +317,18 @@ Recovery recover(const StateFile& file, const std::string& name, Stream& stream,
   }
   recovery.stream = record->id;
   const auto snapshot = open_newest(file, *record, stream, recovery);
-  const auto journal = file.journal(record->id);
   const auto before = snapshot ? 0 : pairs_before_journal(file, record->id);
-  if (!snapshot &&
-      (journal.first > 1 || before > 0 || (journal.first == 0 && !recovery.damage.empty()))) {
+  if (!snapshot && (first > 1 || before > 0 || (first == 0 && !recovery.damage.empty()))) {
     throw Error(fmt::format(
         "{}: nothing of stream {} can be recovered: found no whole snapshot and a journal that {}, "
         "expected one of them\n  {}\nBegin anew beside it (phsicd --fresh).",
-        file.file(), name,
-        journal.first == 0
-            ? "is empty"
-            : fmt::format("begins with entry {} after {} pairs", journal.first, before),
-        fmt::join(recovery.damage, "\n  ")));
+        file.file(), name, describe_beginning(first, before), fmt::join(recovery.damage, "\n  ")));
   }
   const auto from = snapshot.value_or(EntryPlace{record->id, 0, 0});
   recovery.from_snapshot = stream.pairs();
   recovery.last = {record->id, from.number, from.pairs};
   replay(file, *record, from, stream, recovery);
-  if (const auto mark = marks.find(*record)) compare(*mark, *record, recovery);
+  if (mark) compare(*mark, *record, recovery);
   return recovery;
 }
 

@@ -75,13 +75,12 @@ class Replay {
   std::vector<std::string_view> y_;
 };
 
-// The last model that came into use after entry `after` and before `before`: where it was begun and
-// where it was adopted; 0: none.
+// The last model that came into use: where it was begun and where it was adopted; 0: none. Throws
+// an Error when an entry without pairs cannot be read.
 struct LastAdoption {
   std::uint64_t begun = 0;
   std::uint64_t adopted = 0;
 };
-[[nodiscard]] LastAdoption last_adoption(const StateFile& file, std::uint32_t stream,
-                                         std::uint64_t after, std::uint64_t before = UINT64_MAX);
+[[nodiscard]] LastAdoption last_adoption(const StateFile& file, std::uint32_t stream);
 
 }  // namespace phsic

@@ -2,7 +2,10 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <charconv>
 #include <filesystem>
+#include <string_view>
 
 #include "state/whole_file.h"
 
@@ -11,34 +14,38 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// While it is written, and once it is whole.
+// While it is written.
 std::string unfinished(const std::string& file) { return file + ".new"; }
-std::string finished(const std::string& file) { return file + ".next"; }
+
+// Once it is whole. The number is that of the old file, and chosen once.
+std::string finished(const std::string& file, int number) {
+  return fmt::format("{}.next-{}", file, number);
+}
 
 std::string old_name(const std::string& file, int number) {
   return fmt::format("{}.old-{}", file, number);
 }
 
-void remove_database(const std::string& file) {
-  for (const char* suffix : {"", "-wal", "-shm"}) fs::remove(file + suffix);
+// The greatest N of the files whose names begin with FILE.WORD-N; 0: there is none.
+int greatest(const std::string& file, std::string_view word) {
+  const fs::path path(file);
+  const auto start = fmt::format("{}.{}-", path.filename().string(), word);
+  int most = 0;
+  for (const auto& entry :
+       fs::directory_iterator(path.has_parent_path() ? path.parent_path() : ".")) {
+    const auto name = entry.path().filename().string();
+    if (!name.starts_with(start)) continue;
+    int number = 0;
+    std::from_chars(name.data() + start.size(), name.data() + name.size(), number);
+    most = std::max(most, number);
+  }
+  return most;
 }
 
 void rename_if_there(const std::string& from, const std::string& to) {
   if (!fs::exists(from)) return;
   fs::rename(from, to);
   sync_folder_of(to);
-}
-
-// The first number that no file has. If the old file has its new name already, and its log does
-// not, it is the number of that.
-int number_for_old(const std::string& file) {
-  int number = 1;
-  while (fs::exists(old_name(file, number)) || fs::exists(old_name(file, number) + "-wal")) {
-    ++number;
-  }
-  const bool is_halfway = !fs::exists(file) && fs::exists(file + "-wal") && number > 1 &&
-                          !fs::exists(old_name(file, number - 1) + "-wal");
-  return is_halfway ? number - 1 : number;
 }
 
 }  // namespace
@@ -51,25 +58,29 @@ Replacement::Replacement(const std::string& file) : file_(file) {
 Replacement::~Replacement() {
   if (made_ == nullptr) return;
   made_ = nullptr;
-  std::error_code ignored;
-  for (const char* suffix : {"", "-wal", "-shm"}) fs::remove(unfinished(file_) + suffix, ignored);
+  try {
+    remove_database(unfinished(file_));
+  } catch (const fs::filesystem_error&) {
+    // The next one does it.
+  }
 }
 
 std::string Replacement::finish() {
-  // Closing writes SQLite's log into the file.
+  made_->settle();
   made_ = nullptr;
-  move_into_place(unfinished(file_), finished(file_));
+  move_into_place(unfinished(file_), finished(file_, greatest(file_, "old") + 1));
   return finish_replacement(file_);
 }
 
 std::string finish_replacement(const std::string& file) {
-  if (!fs::exists(finished(file))) return {};
-  const auto old = old_name(file, number_for_old(file));
+  const auto number = greatest(file, "next");
+  if (number == 0) return {};
+  auto old = old_name(file, number);
   rename_if_there(file, old);
   // A log that stayed would be taken for the new file's.
   rename_if_there(file + "-wal", old + "-wal");
   fs::remove(file + "-shm");
-  fs::rename(finished(file), file);
+  fs::rename(finished(file, number), file);
   sync_folder_of(file);
   return old;
 }

@@ -25,8 +25,8 @@ class Replacement {
 
   [[nodiscard]] StateFile& made() { return *made_; }
 
-  // The old file becomes FILE.old-N, N the first free number. Returns its name. REQUIRES: nobody
-  // has it open any more.
+  // The old file becomes FILE.old-N, N greater than that of any other. Returns its name. REQUIRES:
+  // nobody has it open any more.
   std::string finish();
 
  private:

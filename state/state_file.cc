@@ -8,6 +8,7 @@
 #include <filesystem>
 
 #include "state/schema.h"
+#include "state/whole_file.h"
 
 namespace phsic {
 namespace {
@@ -54,6 +55,23 @@ void tune(const Database& database) {
   database.run("PRAGMA journal_size_limit = 67108864");
 }
 
+// A file that is there is never half made, whenever the process ends. Returns its name.
+const std::string& make_if_missing(const std::string& file) {
+  namespace fs = std::filesystem;
+  if (fs::exists(file) && (!fs::is_regular_file(file) || fs::file_size(file) > 0)) return file;
+  const auto made = file + ".part";
+  remove_database(made);
+  {
+    const Database database(made, Database::Access::kCreate);
+    database.transact([&] { create_schema(database); });
+    tune(database);
+  }
+  // As SQLite does with a log beside a file that has nothing.
+  remove_database(file);
+  move_into_place(made, file);
+  return file;
+}
+
 }  // namespace
 
 std::string program_name() { return fmt::format("{} {}", PHSIC_VERSION, openblas_get_corename()); }
@@ -92,18 +110,9 @@ std::vector<std::string> identity_differences(std::string_view found, std::strin
   return differences;
 }
 
-StateFile::StateFile(const std::string& file, Database::Access access) : database_(file, access) {
-  const bool is_empty = database_.number("SELECT count(*) FROM sqlite_schema") == 0;
-  if (is_empty && access == Database::Access::kCreate) {
-    create();
-  } else {
-    open_existing(access);
-  }
-}
-
-void StateFile::create() const {
-  tune(database_);
-  database_.transact([&] { create_schema(database_); });
+StateFile::StateFile(const std::string& file, Database::Access access)
+    : database_(access == Database::Access::kCreate ? make_if_missing(file) : file, access) {
+  open_existing(access);
 }
 
 void StateFile::open_existing(Database::Access access) {
@@ -201,9 +210,14 @@ JournalExtent StateFile::journal(std::uint32_t stream, std::uint64_t after) cons
   return extent;
 }
 
-void StateFile::read_journal(
-    std::uint32_t stream, std::uint64_t after, bool events,
-    const std::function<bool(std::uint64_t, std::uint64_t, std::span<const char>)>& visit) const {
+std::uint64_t StateFile::first_entry(std::uint32_t stream) const {
+  auto rows = database_.prepare("SELECT min(key) FROM journal WHERE key > ? AND key < ?");
+  rows.bind(1, key_of(stream, 0)).bind(2, key_of(stream + 1, 0));
+  return rows.step() ? static_cast<std::uint64_t>(rows.whole(0) % kNumbers) : 0;
+}
+
+void StateFile::read_journal(std::uint32_t stream, std::uint64_t after, bool events,
+                             const EntryVisitor& visit) const {
   // What is no number is 0 here, as it is when it is read.
   auto rows = database_.prepare(
       events ? "SELECT key, pairs, entry FROM journal WHERE key > ? AND key < ? AND "
@@ -292,20 +306,51 @@ void StateFile::remove_stream(std::uint32_t stream) {
   database_.prepare("DELETE FROM stream WHERE id = ?").bind(1, id).run();
 }
 
-void StateFile::take_over(const StateFile& from, const StreamRecord& record) {
+std::vector<std::string> StateFile::take_over(const StateFile& from, const StreamRecord& record) {
+  std::vector<std::string> missing;
   insert_stream(record);
-  from.read_journal(record.id, 0, false,
-                    [&](std::uint64_t number, std::uint64_t pairs, std::span<const char> entry) {
-                      append(record.id, number, pairs, entry);
-                      return true;
-                    });
-  const auto newest_first = from.snapshots(record.id);
-  for (auto snapshot = newest_first.rbegin(); snapshot != newest_first.rend(); ++snapshot) {
-    auto ours = *snapshot;
-    ours.id = next_snapshot();
-    put_parts(ours.id, from.snapshot(*snapshot));
-    insert_snapshot(record.id, ours);
+  const auto problem = copy_journal(
+      from, record.id, [](std::uint64_t, std::uint64_t, std::span<const char>) { return true; });
+  if (!problem.empty()) missing.push_back(problem);
+  auto snapshots = from.snapshots(record.id);
+  // The newest has the greatest id here, too.
+  std::reverse(snapshots.begin(), snapshots.end());
+  for (auto& snapshot : snapshots) {
+    std::string bytes;
+    try {
+      bytes = from.snapshot(snapshot);
+    } catch (const Error& unreadable) {
+      missing.push_back(
+          fmt::format("the snapshot at {} pairs: {}", snapshot.pairs, unreadable.what()));
+      continue;
+    }
+    snapshot.id = next_snapshot();
+    put_parts(snapshot.id, bytes);
+    insert_snapshot(record.id, snapshot);
   }
+  return missing;
+}
+
+std::string StateFile::copy_journal(const StateFile& from, std::uint32_t stream,
+                                    const EntryVisitor& wants) {
+  std::exception_ptr failure;  // of this file; what cannot be read there is another matter
+  const auto copy = [&](std::uint64_t number, std::uint64_t pairs, std::span<const char> entry) {
+    if (!wants(number, pairs, entry)) return false;
+    try {
+      append(stream, number, pairs, entry);
+    } catch (...) {
+      failure = std::current_exception();
+    }
+    return failure == nullptr;
+  };
+  std::string problem;
+  try {
+    from.read_journal(stream, 0, false, copy);
+  } catch (const DatabaseError& unreadable) {
+    problem = unreadable.what();
+  }
+  if (failure != nullptr) std::rethrow_exception(failure);
+  return problem;
 }
 
 void StateFile::append(std::uint32_t stream, std::uint64_t number, std::uint64_t pairs,
@@ -393,6 +438,11 @@ void StateFile::put_feed(const std::string& topic, std::uint64_t last) {
       .bind(1, topic)
       .bind(2, static_cast<std::int64_t>(last))
       .run();
+}
+
+void StateFile::settle() const {
+  if (database_.number("PRAGMA wal_checkpoint(TRUNCATE)") == 0) return;
+  throw Error(fmt::format("{}: found it in use, expected nobody to read it", file()));
 }
 
 bool StateFile::has_moved() const {

@@ -78,11 +78,13 @@ class StateFile {
   [[nodiscard]] std::vector<SnapshotRecord> snapshots(std::uint32_t stream) const;
   [[nodiscard]] std::string snapshot(const SnapshotRecord& record) const;
   [[nodiscard]] JournalExtent journal(std::uint32_t stream, std::uint64_t after = 0) const;
-  // Calls visit(number, pairs, entry) for each entry after `after`, in order, until it returns
-  // false. `events`: only entries without pairs.
-  void read_journal(
-      std::uint32_t stream, std::uint64_t after, bool events,
-      const std::function<bool(std::uint64_t, std::uint64_t, std::span<const char>)>& visit) const;
+  // The number of the first entry of the journal; 0: there is none. Reads nothing else.
+  [[nodiscard]] std::uint64_t first_entry(std::uint32_t stream) const;
+  // visit(number, pairs, entry). False: no more.
+  using EntryVisitor = std::function<bool(std::uint64_t, std::uint64_t, std::span<const char>)>;
+  // Calls it for each entry after `after`, in order. `events`: only entries without pairs.
+  void read_journal(std::uint32_t stream, std::uint64_t after, bool events,
+                    const EntryVisitor& visit) const;
   [[nodiscard]] std::map<std::string, std::uint64_t> feed() const;
   // What is wrong with the file, without looking into entries and snapshots; empty: nothing.
   [[nodiscard]] std::vector<std::string> check() const;
@@ -100,8 +102,10 @@ class StateFile {
                   const std::string& options);
   void remove_stream(std::uint32_t stream);
   // Takes over a stream of another file as it is: its id, which must be free here, its entries and
-  // its snapshots. Throws an Error at the first thing that cannot be read.
-  void take_over(const StateFile& from, const StreamRecord& record);
+  // its snapshots. Returns what could not be read there. Throws an Error when this file fails.
+  std::vector<std::string> take_over(const StateFile& from, const StreamRecord& record);
+  // Copies entries for as long as they are wanted, into a stream with the same id. The same holds.
+  std::string copy_journal(const StateFile& from, std::uint32_t stream, const EntryVisitor& wants);
   void append(std::uint32_t stream, std::uint64_t number, std::uint64_t pairs,
               std::span<const char> entry);
   // Keeps the newest `keep` snapshots of the stream, this one included, and of the journal what
@@ -122,12 +126,14 @@ class StateFile {
   static constexpr std::size_t kPartBytes = 4U << 20U;
   void put_feed(const std::string& topic, std::uint64_t last);
 
+  // Writes SQLite's log into the file, which is whole without it then. Throws a DatabaseError when
+  // that fails; to close the file would not tell.
+  void settle() const;
   // Is the file that is open no longer the one of that name, or its log gone?
   [[nodiscard]] bool has_moved() const;
   void back_up(const std::string& to) const { database_.back_up(to); }
 
  private:
-  void create() const;
   void insert_stream(const StreamRecord& record);
   void put_parts(std::int64_t snapshot, std::span<const char> bytes);
   void insert_snapshot(std::uint32_t stream, const SnapshotRecord& record);

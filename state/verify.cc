@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <filesystem>
 #include <optional>
 
 #include "state/entry.h"
@@ -136,8 +137,24 @@ class Inspection {
 
 }  // namespace
 
+std::string find_lone_log(const std::string& file) {
+  constexpr std::uintmax_t kHeaderBytes = 32;
+  const auto size_of = [](const std::string& name) {
+    std::error_code missing;
+    const auto size = std::filesystem::file_size(name, missing);
+    return missing ? 0 : size;
+  };
+  const auto size = size_of(file + "-wal");
+  if (size_of(file) > 0 || size <= kHeaderBytes) return {};
+  return fmt::format(
+      "{}: found nothing but a log of {} bytes beside it, expected the state that the log belongs "
+      "to",
+      file, size);
+}
+
 std::vector<std::string> find_log_damage(const std::string& file) {
   std::vector<std::string> problems;
+  if (auto lone = find_lone_log(file); !lone.empty()) return {std::move(lone)};
   const auto tail = inspect_wal(file);
   if (tail.header_is_bad) {
     problems.push_back(fmt::format("{}-wal: found no beginning of a log, expected one", file));

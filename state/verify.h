@@ -24,7 +24,10 @@ struct Verdict {
 // Throws an Error when it is no state file at all, or not even SQLite can read it.
 [[nodiscard]] Verdict verify(const std::string& file);
 
-// What is wrong with SQLite's log beside the file, a line each. Not while somebody writes to it.
+// What is wrong with SQLite's log beside the file, a line each: damage, or a log that is alone,
+// which SQLite would throw away. Not while somebody writes to it.
 [[nodiscard]] std::vector<std::string> find_log_damage(const std::string& file);
+// Of these only the log that is alone; empty: nothing.
+[[nodiscard]] std::string find_lone_log(const std::string& file);
 
 }  // namespace phsic

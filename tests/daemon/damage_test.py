@@ -249,11 +249,13 @@ class Damage(Case):
         self.assert_survives(daemon, 0)
 
     def test_streams_that_are_not_served_survive_the_damage_of_another(self):
-        daemon = self.daemon({"a": QUIET, "b": QUIET}, state=True)
+        daemon = self.daemon({"a": QUIET, "b": QUIET}, state=True, journal="keep")
         for name in "ab":
             daemon.own.learn(PAIRS, 10, stream=name)
         scores = daemon.ask("score", stream="b", pairs=PAIRS[:50])
+        daemon.ask("snapshot", stream="b")
         daemon.kill()
+        self.alter(daemon, "delete from snapshot_part")  # the journal has it all
         self.alter(daemon, "update journal set entry = flipped(entry) "
                            "where key >> 44 = (select id from stream where name = 'a')")
         served = daemon.config["streams"].pop("b")
@@ -327,6 +329,18 @@ class Damage(Case):
                 file.execute(f"pragma application_id = {kept[0]}")
                 file.execute(f"pragma user_version = {kept[1]}")
         self.assertEqual(kept, [0x50485343, 2])
+
+    def test_a_daemon_that_dies_while_it_makes_its_file_starts_again(self):
+        daemon = self.daemon({"a": QUIET}, state=True)
+        daemon.stop()
+        for delay in range(0, 40, 2):
+            for file in daemon.state.parent.iterdir():
+                file.unlink()
+            daemon.start(waits=False)
+            time.sleep(delay / 1000)  # the moment is what matters
+            daemon.kill()
+            daemon.start()
+            daemon.kill()
 
     def test_an_empty_file_is_a_beginning(self):
         daemon = self.daemon({"a": QUIET}, state=True)

@@ -3,13 +3,15 @@ kept, and what can go on goes on."""
 
 import os
 import shutil
+import sqlite3
 import tempfile
 import time
 import unittest
+from contextlib import closing
 from pathlib import Path
 
 from gated import GATED, WithGate
-from phsicd import SANITIZER, SMALL, Case, Listener, Subscriber, pairs_of
+from phsicd import SANITIZER, SMALL, Case, Listener, Subscriber, pairs_of, run
 
 # Models come on request alone.
 QUIET = {**SMALL, "refresh": 10**6}
@@ -258,6 +260,43 @@ class Files(WithState):
 
     def test_a_state_that_was_removed_with_all_beside_it_is_written_anew(self):
         self.assert_recovers("", "-wal", "-shm")
+
+    def test_a_state_that_was_removed_from_a_full_disk_is_written_anew_when_there_is_room(self):
+        for fault in ("ENOSPC", "FSYNC"):
+            with self.subTest(fault=fault):
+                daemon = self.faulty()
+                self.assert_durable(daemon, PAIRS[:100])
+                self.fault(fault)
+                for ending in ("", "-wal", "-shm"):
+                    self.beside(ending).unlink()
+                self.assert_refused(daemon, PAIRS[100:110])
+                failures = daemon.stats()["state"]["failures"]
+                daemon.until(lambda: daemon.stats()["state"]["failures"] > failures)  # it tried
+                self.fault("")
+                self.learn_until_durable(daemon, PAIRS[:200])
+                daemon.kill()
+                daemon.start()
+                self.assert_has(daemon, PAIRS[:200])
+                daemon.kill()
+                shutil.rmtree(self.file.parent)
+
+    def test_a_stream_keeps_its_number_in_a_file_that_is_written_anew(self):
+        daemon = self.faulty({"aside": QUIET, "chat": QUIET})
+        self.assert_durable(daemon, PAIRS[:100])
+        daemon.stop()
+        del daemon.config["streams"]["aside"]
+        daemon.start()
+        number = self.number()
+        self.assertGreater(number, 1)
+        for ending in ("", "-wal", "-shm"):
+            self.beside(ending).unlink()
+        self.learn_until_durable(daemon, PAIRS[:200])
+        self.assertEqual(self.number(), number)
+        run("state", "verify", self.file)
+
+    def number(self):
+        with closing(sqlite3.connect(self.file)) as file:
+            return file.execute("select id from stream where name = 'chat'").fetchone()[0]
 
     def test_a_log_that_was_removed_is_noticed(self):
         self.assert_recovers("-wal")

@@ -20,7 +20,19 @@ std::map<std::string, std::string> content_of(const Folder& folder) {
   return content;
 }
 
-TEST_CASE("A file that is replaced is kept with its log under the first free name") {
+TEST_CASE("A log without its file is kept under a name of its own") {
+  const Folder folder;
+  const auto name = folder.path("state.db");
+  // Not the first free number: whoever removed .old-1 may know of .old-2.
+  write_bytes(name + ".old-2", "older");
+  write_bytes(name + "-wal", "log");
+  Replacement replacement(name);
+  CHECK(replacement.finish() == name + ".old-3");
+  CHECK(read_bytes(name + ".old-3-wal") == "log");
+  CHECK_FALSE(fs::exists(name + ".old-2-wal"));
+}
+
+TEST_CASE("A file that is replaced is kept with its log under a new name") {
   const Folder folder;
   const auto name = folder.path("state.db");
   for (int number = 1; number <= 2; ++number) {
@@ -68,10 +80,10 @@ TEST_CASE("A replacement goes on from wherever the process ended in the middle o
   };
   // As finish() leaves them, one renaming after the other. There was an earlier one, too.
   const std::vector<Step> steps = {
-      {{{"", "old"}, {"-wal", "log"}, {"-shm", "index"}, {".next", "new"}}},
-      {{{"-wal", "log"}, {"-shm", "index"}, {".next", "new"}, {".old-2", "old"}}},
-      {{{"-shm", "index"}, {".next", "new"}, {".old-2", "old"}, {".old-2-wal", "log"}}},
-      {{{".next", "new"}, {".old-2", "old"}, {".old-2-wal", "log"}}},
+      {{{"", "old"}, {"-wal", "log"}, {"-shm", "index"}, {".next-2", "new"}}},
+      {{{"-wal", "log"}, {"-shm", "index"}, {".next-2", "new"}, {".old-2", "old"}}},
+      {{{"-shm", "index"}, {".next-2", "new"}, {".old-2", "old"}, {".old-2-wal", "log"}}},
+      {{{".next-2", "new"}, {".old-2", "old"}, {".old-2-wal", "log"}}},
   };
   for (const auto& [files] : steps) {
     const Folder folder;
@@ -79,7 +91,7 @@ TEST_CASE("A replacement goes on from wherever the process ended in the middle o
     write_bytes(name + ".old-1", "oldest");
     write_bytes(name + ".old-1-wal", "its log");
     for (const auto& [ending, content] : files) write_bytes(name + ending, content);
-    CHECK_FALSE(finish_replacement(name).empty());
+    CHECK(finish_replacement(name) == name + ".old-2");
     CHECK(content_of(folder) ==
           std::map<std::string, std::string>{{"state.db", "new"},
                                              {"state.db.old-1", "oldest"},

@@ -305,7 +305,7 @@ TEST_CASE("A journal that is whole is learned again as it was, or with something
     const StateFile made(to, Access::kRead);
     const auto stream = open_stream(changed);
     ServingState serving(0);
-    const auto [begun, adopted] = last_adoption(made, 1, 0);
+    const auto [begun, adopted] = last_adoption(made, 1);
     Replay replay(*stream, serving, begun, adopted);
     made.read_journal(1, 0, false, [&](std::uint64_t, std::uint64_t, std::span<const char> bytes) {
       replay.apply(parse<Entry>(bytes));
