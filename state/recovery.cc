@@ -292,8 +292,12 @@ LastAdoption last_adoption(const StateFile& file, std::uint32_t stream) {
   Adoptions adoptions;
   file.read_journal(stream, 0, true,
                     [&](std::uint64_t, std::uint64_t, std::span<const char> bytes) {
-                      adoptions.note(parse<Entry>(bytes));
-                      return true;
+                      try {
+                        adoptions.note(parse<Entry>(bytes));
+                        return true;
+                      } catch (const Error&) {
+                        return false;
+                      }
                     });
   return adoptions.last;
 }

@@ -75,8 +75,8 @@ class Replay {
   std::vector<std::string_view> y_;
 };
 
-// The last model that came into use: where it was begun and where it was adopted; 0: none. Throws
-// an Error when an entry without pairs cannot be read.
+// The last model that came into use: where it was begun and where it was adopted; 0: none. Looks no
+// further than entries can be read.
 struct LastAdoption {
   std::uint64_t begun = 0;
   std::uint64_t adopted = 0;
