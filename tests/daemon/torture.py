@@ -175,7 +175,7 @@ class Torture:
     def new_daemon(self, name, *streams):
         return Daemon(self.case, {stream: STREAMS[stream] for stream in streams or STREAMS},
                       state=self.folder / name / "phsicd.db", **SETTINGS,
-                      defaults={"refresh-after": "never"})
+                      defaults={"refresh-after": "never", "id-window": 1 << 22})
 
     def check_start(self):
         """Whatever was promised has been found."""
@@ -328,13 +328,17 @@ class Torture:
             self.one_fault()
         self.finish()
         for name, sent in self.load.sent.items():
-            promised = [sent[x] for x in self.load.promised[name]]
-            answer = self.daemon.ask("learn", stream=name, pairs=promised)
-            if answer["learned"] > 0:
-                raise AssertionError(f"{name}: promised and lost: {answer['learned']} pairs")
-            self.daemon.ask("learn", stream=name, pairs=list(sent.values()))
+            lost = self.learn_again(name, [sent[x] for x in self.load.promised[name]])
+            if lost > 0:
+                raise AssertionError(f"{name}: promised and lost: {lost} pairs")
+            self.learn_again(name, list(sent.values()))
             if (found := self.daemon.stats(name)["pairs"]) != len(sent):
                 raise AssertionError(f"{name}: {found} pairs, expected {len(sent)}")
+
+    def learn_again(self, name, pairs, at_once=500):
+        """How many of the pairs were new to the daemon."""
+        return sum(self.daemon.ask("learn", stream=name, pairs=pairs[start:start + at_once])["learned"]
+                   for start in range(0, len(pairs), at_once))
 
     def report(self):
         sent = sum(map(len, self.load.sent.values()))
