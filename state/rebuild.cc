@@ -103,9 +103,10 @@ void Rebuild::create(const Options& options) {
 }
 
 void Rebuild::remove() const noexcept {
-  std::error_code ignored;
-  for (const char* suffix : {"", "-wal", "-shm"}) {
-    std::filesystem::remove(made_ + suffix, ignored);
+  try {
+    remove_database(made_);
+  } catch (const std::filesystem::filesystem_error&) {
+    // It lies there under a name that nobody takes for a state.
   }
 }
 
