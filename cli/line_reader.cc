@@ -1,24 +1,22 @@
 #include "cli/line_reader.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <utility>
-
-#include "core/error.h"
 
 namespace phsic {
 
 bool LineReader::next(std::string_view& line) {
+  too_long_ = false;
   while (!ready()) {
-    if (buffer_.size() - begin_ > kMaxLine || !fill()) break;
+    if (too_long_ || buffer_.size() - begin_ > kMaxLine) pass_over();
+    if (!fill()) break;
   }
   if (scanned_ < buffer_.size()) {
     take(scanned_, line);
     begin_ = ++scanned_;
     return true;
   }
-  if (begin_ == buffer_.size()) return false;
+  if (begin_ == buffer_.size() && !too_long_) return false;
   take(buffer_.size(), line);
   begin_ = buffer_.size();
   return true;
@@ -49,15 +47,17 @@ bool LineReader::fill() {
   return !ended_;
 }
 
-void LineReader::take(std::size_t end, std::string_view& line) {
-  ++line_number_;
-  line = std::string_view(buffer_).substr(begin_, end - begin_);
-  if (line.size() <= kMaxLine) return;
-  ended_ = true;
+// Forgets what there is of a line that is too long.
+void LineReader::pass_over() {
+  too_long_ = true;
   buffer_.clear();
   begin_ = scanned_ = 0;
-  throw Error(
-      fmt::format("{}:{}: a line longer than {} MiB", name(), line_number_, kMaxLine >> 20));
+}
+
+void LineReader::take(std::size_t end, std::string_view& line) {
+  ++line_number_;
+  too_long_ = too_long_ || end - begin_ > kMaxLine;
+  line = too_long_ ? std::string_view() : std::string_view(buffer_).substr(begin_, end - begin_);
 }
 
 }  // namespace phsic

@@ -24,10 +24,12 @@ class LineReader {
       : source_(path, std::move(following)) {}
 
   // The next line without its '\n', valid until the next call; false at the end. What follows the
-  // last '\n' is a line if it is not empty. Throws an Error when the input cannot be read, is
-  // damaged or has a line longer than kMaxLine; the lines before that have been given, and there
-  // are none after it.
+  // last '\n' is a line if it is not empty. A line longer than kMaxLine comes empty, see
+  // was_too_long(). Throws an Error when the input cannot be read or is damaged; the lines before
+  // that have been given, and there are none after it.
   [[nodiscard]] bool next(std::string_view& line);
+  // Whether the line given last was longer than kMaxLine. Its bytes were passed over.
+  [[nodiscard]] bool was_too_long() const { return too_long_; }
 
   // Whether next() would answer without waiting for input.
   [[nodiscard]] bool ready();
@@ -41,6 +43,7 @@ class LineReader {
 
  private:
   bool fill();
+  void pass_over();
   void take(std::size_t end, std::string_view& line);
 
   ByteSource source_;
@@ -48,6 +51,7 @@ class LineReader {
   std::size_t begin_ = 0;    // the next line's
   std::size_t scanned_ = 0;  // no '\n' from begin_ to here
   bool ended_ = false;       // of the source
+  bool too_long_ = false;
   std::uint64_t line_number_ = 0;
 };
 

@@ -31,8 +31,6 @@ std::string_view without_return(std::string_view line) {
   return line;
 }
 
-bool is_blank(std::string_view line) { return without_return(line).empty(); }
-
 bool is_number(std::string_view name) {
   return !name.empty() &&
          std::all_of(name.begin(), name.end(), [](char c) { return c >= '0' && c <= '9'; });
@@ -56,6 +54,9 @@ std::vector<std::string_view> split(std::string_view line) {
   return fields;
 }
 
+constexpr std::string_view kTooLong = "longer than 64 MiB";
+static_assert(kMaxLine == std::size_t{64} << 20);
+
 constexpr std::string_view kRename = "give the new one another name with --score-name NAME";
 
 }  // namespace
@@ -71,9 +72,9 @@ void Table::look_at_first_lines() {
   std::string_view body;  // of the first line that is not blank
   std::string_view line;
   while (body.empty() && held_.size() < kMostBlankLines && lines_.next(line)) {
-    held_.emplace_back(line);
+    held_.push_back({std::string(line), lines_.was_too_long()});
     const std::size_t mark = held_.size() == 1 ? mark_size(line) : 0;
-    body = without_return(std::string_view(held_.back()).substr(mark));
+    body = without_return(std::string_view(held_.back().text).substr(mark));
     if (options_.header) break;
   }
   if (format_ == TableFormat::kAuto) {
@@ -102,8 +103,11 @@ void Table::look_at_first_lines() {
 }
 
 void Table::take_header(std::string_view body) {
-  if (body.empty()) fail("the first line is empty, expected a header");
-  header_ = held_.front();
+  if (body.empty()) {
+    const bool is_too_long = !held_.empty() && held_.front().is_too_long;
+    fail(fmt::format("the first line is {}, expected a header", is_too_long ? kTooLong : "empty"));
+  }
+  header_ = held_.front().text;
   next_held_ = 1;
   line_number_ = 1;
 }
@@ -196,7 +200,7 @@ std::size_t Table::read(RowBatch& batch, std::size_t max_rows, Wait wait) {
            (wait == Wait::kForAll || ready());
   };
   try {
-    std::string_view line;
+    Line line;
     while (wants_more() && next_row(line)) add_row(batch, line);
   } catch (const Error&) {
     if (batch.size() == 0) throw;
@@ -205,9 +209,13 @@ std::size_t Table::read(RowBatch& batch, std::size_t max_rows, Wait wait) {
   return batch.size();
 }
 
-void Table::add_row(RowBatch& batch, std::string_view line) {
-  batch.add_row(line, line_number_);
-  const std::size_t begin = line_number_ == 1 ? mark_size(line) : 0;
+void Table::add_row(RowBatch& batch, const Line& line) {
+  batch.add_row(line.text, line_number_);
+  if (line.is_too_long) {
+    batch.set_problem(kTooLong);
+    return;
+  }
+  const std::size_t begin = line_number_ == 1 ? mark_size(line.text) : 0;
   if (format_ == TableFormat::kTsv) {
     parse_tsv(batch, without_return(batch.last_line().substr(begin)));
     return;
@@ -252,32 +260,18 @@ void Table::parse_tsv(RowBatch& batch, std::string_view body) {
   }
 }
 
-// The next line that is a row: an empty one only if something comes after it.
-bool Table::next_row(std::string_view& line) {
-  if (!next_line(line)) return false;
-  if (is_blank(line.substr(line_number_ == 0 ? mark_size(line) : 0))) {
-    blank_ = line;
-    std::string_view after;
-    if (!next_line(after)) return false;
-    if (next_held_ > 0) {
-      --next_held_;
-    } else {
-      held_.emplace_back(after);
-    }
-    line = blank_;
+bool Table::next_row(Line& line) {
+  if (next_held_ < held_.size()) {
+    const HeldLine& held = held_[next_held_++];
+    line = {held.text, held.is_too_long};
+  } else {
+    held_.clear();
+    next_held_ = 0;
+    if (!lines_.next(line.text)) return false;
+    line.is_too_long = lines_.was_too_long();
   }
   ++line_number_;
   return true;
-}
-
-bool Table::next_line(std::string_view& line) {
-  if (next_held_ < held_.size()) {
-    line = held_[next_held_++];
-    return true;
-  }
-  held_.clear();
-  next_held_ = 0;
-  return lines_.next(line);
 }
 
 bool Table::ready() { return next_held_ < held_.size() || lines_.ready(); }

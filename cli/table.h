@@ -2,8 +2,10 @@
 //
 // TSV: fields between tabs, nothing quoted; a '\r' at the end of a line is no part of its last
 // field. JSONL: a JSON object in each line. A UTF-8 byte order mark before the first line is
-// ignored. What is wrong with one row is told with that row, see RowBatch::problem(); only what
-// makes the rest unreadable or the options senseless is thrown. Not thread-safe.
+// ignored. Every '\n' ends a line, and so does the end of the file where something follows the last
+// '\n'. Every line but the header is a row, whatever is in it, so that row k is line k. What is
+// wrong with one row is told with that row, see RowBatch::problem(); only what makes the rest
+// unreadable or the options senseless is thrown. Not thread-safe.
 #pragma once
 
 #include <cstddef>
@@ -68,9 +70,9 @@ class Table {
   };
 
   // Fills the batch with the next rows and gives their number, 0 at the end. Stops before max_rows
-  // when the batch is some MiB large. An empty line is a row, unless it is the last. Throws an
-  // Error that names file and line when the rest cannot be read, after the rows before it have been
-  // given.
+  // when the batch is some MiB large. A line longer than kMaxLine is a row without its text, and
+  // has a problem. Throws an Error that names file and line when the rest cannot be read, after the
+  // rows before it have been given.
   std::size_t read(RowBatch& batch, std::size_t max_rows, Wait wait = Wait::kForAll);
 
   [[nodiscard]] TableFormat format() const { return format_; }  // never kAuto
@@ -79,6 +81,16 @@ class Table {
   [[nodiscard]] const LineReader& lines() const { return lines_; }
 
  private:
+  struct Line {
+    std::string_view text;
+    bool is_too_long = false;
+  };
+  // A line that was looked at before it is given.
+  struct HeldLine {
+    std::string text;
+    bool is_too_long = false;
+  };
+
   void look_at_first_lines();
   void take_header(std::string_view body);
   void place_columns(std::string_view first_line);
@@ -87,10 +99,9 @@ class Table {
   [[nodiscard]] std::size_t find_by_number(const Column& column, std::size_t count) const;
   [[nodiscard]] std::size_t find_in_header(const Column& column,
                                            const std::vector<std::string_view>& names) const;
-  bool next_line(std::string_view& line);
-  bool next_row(std::string_view& line);
+  bool next_row(Line& line);
   bool ready();
-  void add_row(RowBatch& batch, std::string_view line);
+  void add_row(RowBatch& batch, const Line& line);
   void parse_tsv(RowBatch& batch, std::string_view body);
   [[noreturn]] void fail(const std::string& why) const;
 
@@ -106,11 +117,10 @@ class Table {
   std::vector<RowBatch::Span> spans_;  // of the row at hand
   std::unique_ptr<JsonRow> json_;
   // Lines that were looked at and not yet given, from next_held_ on.
-  std::vector<std::string> held_;
+  std::vector<HeldLine> held_;
   std::size_t next_held_ = 0;
   std::uint64_t line_number_ = 0;  // of the line given last
-  std::string blank_;
-  std::exception_ptr broken_;  // thrown by the next read()
+  std::exception_ptr broken_;      // thrown by the next read()
 };
 
 }  // namespace phsic

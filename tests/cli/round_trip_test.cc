@@ -1,5 +1,6 @@
 // Random tables: what was written is read, and what comes out belongs to what went in.
 #include <catch2/catch.hpp>
+#include <functional>
 #include <nlohmann/json.hpp>
 
 #include "cli/table.h"
@@ -105,6 +106,34 @@ std::vector<std::string> number_rows(const Folder& folder, const std::string& pa
   return lines_of(read_file(folder.path("out")));
 }
 
+// Lines as make() makes them, or empty, some with a carriage return; empty ones at the end, too.
+std::vector<std::string> random_lines(Random& random, const std::function<std::string()>& make) {
+  std::vector<std::string> lines;
+  for (auto left = 1 + random.below(80); left > 0; --left) {
+    lines.push_back(random.below(6) == 0 ? "" : make());
+  }
+  for (auto left = random.below(4); left > 0; --left) lines.emplace_back();
+  const bool is_crlf = random.below(3) == 0;
+  for (std::string& line : lines) {
+    if (is_crlf || random.below(9) == 0) line += '\r';
+  }
+  return lines;
+}
+
+// A last line that is not empty may go without its '\n'.
+std::string text_of(const std::vector<std::string>& lines, Random& random) {
+  std::string text;
+  for (const std::string& line : lines) text += line + '\n';
+  if (!lines.back().empty() && random.below(2) == 0) text.pop_back();
+  return text;
+}
+
+std::string with_column(std::string line, const std::string& value) {
+  const bool has_return = line.ends_with('\r');
+  if (has_return) line.pop_back();
+  return line + '\t' + value + (has_return ? "\r" : "");
+}
+
 TEST_CASE("The fields of a TSV are read as they were written") {
   const Folder folder;
   for (std::uint64_t seed = 0; seed < kTables; ++seed) {
@@ -142,14 +171,11 @@ TEST_CASE("Line k of the output belongs to line k of the input, whatever its byt
   for (std::uint64_t seed = 0; seed < kTables; ++seed) {
     CAPTURE(seed);
     Random random(seed);
-    std::vector<std::string> lines(1 + random.below(100));
-    std::string text;
-    for (std::string& line : lines) {
-      line = random_bytes(random, "\n\r") + (random.below(3) == 0 ? "\t" : "") +
+    const auto lines = random_lines(random, [&] {
+      return random_bytes(random, "\n\r") + (random.below(3) == 0 ? "\t" : "") +
              random_bytes(random, "\n\r");
-      text += line + "\n";
-    }
-    if (lines.back().empty()) lines.pop_back();
+    });
+    const auto text = text_of(lines, random);
     TableOptions options;
     options.format = TableFormat::kTsv;
     options.columns = columns({"2"});
@@ -165,7 +191,38 @@ TEST_CASE("Line k of the output belongs to line k of the input, whatever its byt
     const auto output = number_rows(folder, path, options, random);
     REQUIRE(output.size() == lines.size());
     for (std::size_t i = 0; i < lines.size(); ++i) {
-      REQUIRE(output[i] == lines[i] + "\t" + std::to_string(i + 1));
+      REQUIRE(output[i] == with_column(lines[i], std::to_string(i + 1)));
+    }
+  }
+}
+
+TEST_CASE("Line k of JSONL stays line k, objects, rubbish and empty lines alike") {
+  const Folder folder;
+  for (std::uint64_t seed = 0; seed < kTables; ++seed) {
+    CAPTURE(seed);
+    Random random(seed);
+    const auto lines = random_lines(random, [&]() -> std::string {
+      switch (random.below(3)) {
+        case 0: return json{{"x", random_text(random, "")}}.dump();
+        case 1: return random_bytes(random, "\n\r{");
+        default: return R"({"x":"half)";
+      }
+    });
+    TableOptions options;
+    options.format = TableFormat::kJsonl;
+    options.columns = columns({"x"});
+    const auto path = folder.write("table", text_of(lines, random));
+    const auto rows = read_rows(path, options);
+    const auto output = number_rows(folder, path, options, random);
+    REQUIRE(rows.size() == lines.size());
+    REQUIRE(output.size() == lines.size());
+    for (std::size_t i = 0; i < lines.size(); ++i) {
+      REQUIRE(rows[i].line == lines[i]);
+      if (!rows[i].problem.empty()) {
+        REQUIRE(output[i] == lines[i]);
+      } else {
+        REQUIRE(json::parse(output[i])["score"] == i + 1);
+      }
     }
   }
 }

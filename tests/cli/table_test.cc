@@ -99,20 +99,42 @@ TEST_CASE("Carriage returns and zero bytes inside a line are part of its fields"
   CHECK(rows.at(0).line == std::string("a\0b\tc\rd\r", 8));
 }
 
-TEST_CASE("An empty line is a row unless it is the last") {
+TEST_CASE("An empty line is a row, also the last") {
   for (const char* end : {"\n", "\r\n"}) {
     const auto rows = rows_of(fmt::format("\n{0}a\tb\n{0}{0}", end), wanting({"1", "2"}));
-    REQUIRE(rows.size() == 4);
+    REQUIRE(rows.size() == 5);
     CHECK(rows[0].problem == "empty line");
     CHECK(rows[1].problem == "empty line");
     CHECK(rows[2].line == "a\tb");
-    CHECK(rows[3].number == 4);
+    CHECK(rows[4].number == 5);
+    CHECK(rows[4].problem == "empty line");
   }
   CHECK(rows_of("", wanting({"1"})).empty());
-  CHECK(rows_of("\n", wanting({"x"})).empty());
-  CHECK(rows_of("\xef\xbb\xbf\n", wanting({"1"})).empty());
-  CHECK(rows_of("\n\n\n", wanting({"x"})).size() == 2);
+  CHECK(rows_of("\n", wanting({"x"})).size() == 1);
+  CHECK(rows_of("\xef\xbb\xbf\n", wanting({"1"})).size() == 1);
+  CHECK(rows_of("{\"x\":1}\r\n\r\n", wanting({"x"})).at(1).problem == "empty line");
+  CHECK(rows_of("x\n\n", with_header({"x"})).at(0).number == 2);
   CHECK(rows_of(std::string(3000, '\n') + "a\tb\n", wanting({"1", "2"})).size() == 3001);
+}
+
+TEST_CASE("A line that is too long is a row without its text, wherever it stands") {
+  const std::string long_line(kMaxLine + 1, 'x');
+  const Folder folder;
+  for (const std::string other : {"a\tb", R"({"1":"a","2":"b"})"}) {
+    // The first lines are looked at before they are read.
+    const auto text = fmt::format("{0}\n{1}\n{0}", long_line, other);
+    TableOptions options = wanting({"1", "2"});
+    if (other.front() == '{') options = wanting({"x"});
+    const auto rows = read_rows(folder.write("table", compress(text, "zstd")), options, 2);
+    REQUIRE(rows.size() == 3);
+    for (std::size_t i = 0; i < rows.size(); ++i) {
+      CHECK(rows[i].number == i + 1);
+      CHECK(rows[i].line == (i % 2 == 0 ? "" : other));
+      CHECK((rows[i].problem == "longer than 64 MiB") == (i % 2 == 0));
+    }
+  }
+  CHECK_THROWS_WITH(open_table(long_line, with_header({"x"})),
+                    EndsWith("the first line is longer than 64 MiB, expected a header"));
 }
 
 TEST_CASE("The format is told by the first line that is not empty") {

@@ -3,6 +3,7 @@
 import gzip
 import json
 import math
+import os
 import random
 import subprocess
 import time
@@ -293,11 +294,40 @@ class BadLines(Case):
     def test_a_zero_byte_does_not_end_an_object(self):
         line = '{"x": "a", "y": "b", "n": 123456789012345678901234}'
         self.assertIn('"score"', run("score", stdin=line + "\n"))
-        self.assertIn("not a JSON object", complaint("score", stdin=line + "\0 more\n", expect=0))
+        self.assertIn("not a JSON object", complaint("score", stdin=f"{line}\0 more\n{line}\n",
+                                                     expect=0))
 
     def test_an_unreadable_time_is_a_bad_line(self):
-        told = complaint("score", "--time", "3", stdin="a\tb\tyesterday\n", expect=0)
+        told = complaint("score", "--time", "3", stdin="a\tb\tyesterday\n" * 2 + "a\tb\t7\n",
+                         expect=0)
         self.assertIn("yesterday", told)
+
+    def test_every_line_has_its_place_in_the_output_also_the_last_if_it_is_empty(self):
+        for end in ("\n", "\r\n"):
+            for line, bad in (("a\tb", "\tnan"), ('{"x":"a","y":"b"}', "")):
+                out = run("score", stdin=2 * (line + end + 2 * end)).split(end)
+                self.assertEqual(out.pop(), "")
+                self.assertEqual(out[1:3] + out[4:], [bad] * 4)
+        self.assertEqual(run("score", "--score-only", stdin="a\tb\n\n"), "0\nnan\n")
+
+    def test_a_line_that_is_too_long_is_a_bad_line_and_takes_no_memory(self):
+        size = 512 << 20
+        table = self.folder / "long.gz"
+        # In parts, since the memory of this process at its peak counts as the command's, too.
+        with gzip.open(table, "wb", 1) as file:
+            file.write(b"a\tb\n")
+            for _ in range(size >> 20):
+                file.write(b"x" * (1 << 20))
+            file.write(b"\nc\td\n")
+        command = subprocess.Popen([PHSIC, "score", table], stdout=subprocess.PIPE,
+                                   stderr=subprocess.PIPE)
+        with command:
+            out, told = command.stdout.read(), command.stderr.read()
+            _, status, usage = os.wait4(command.pid, 0)
+            command.returncode = os.waitstatus_to_exitcode(status)
+        self.assertEqual((command.returncode, out), (0, b"a\tb\t0\n\tnan\nc\td\t0\n"))
+        self.assertIn(b"long.gz:2: longer than 64 MiB", told)
+        self.assertLess(usage.ru_maxrss << 10, size)
 
     def test_a_truncated_file_fails_after_what_could_be_read(self):
         table = tsv(row[1:] for row in bitext(2000, 6)).encode()
