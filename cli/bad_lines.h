@@ -22,6 +22,12 @@ class BadLineError : public Error {
   using Error::Error;
 };
 
+// Nothing of a table, or nearly nothing, could be used.
+class UselessTableError : public Error {
+ public:
+  using Error::Error;
+};
+
 class BadLines {
  public:
   // The progress, whose line is taken away before a message, must outlive this.
@@ -34,11 +40,16 @@ class BadLines {
   void add(std::string_view file, std::uint64_t line, std::string_view problem);
   // Says how many there were, if there were any.
   void summarize() const;
+  // Throws a UselessTableError if more than nine in ten of the file's `lines` are bad, or are among
+  // the `idle`, which are good and of no use all the same: `why` says why.
+  void require_use(std::string_view file, std::uint64_t lines, std::uint64_t idle = 0,
+                   std::string_view why = {}) const;
 
  private:
   BadLinePolicy policy_;
   Progress& progress_;
   std::uint64_t count_ = 0;
+  std::string first_;  // what was wrong with the first one
 };
 
 }  // namespace phsic

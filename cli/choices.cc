@@ -48,8 +48,9 @@ StreamFacts score_choices(const std::string& learn, const std::string& input,
                           const TableArguments& table, const ModelArguments& model,
                           const std::function<void(const ScoredChoices&)>& take) {
   require_two_inputs(learn, input);
-  const auto stream = model.open(table);
-  learn_table(*stream, learn, table);
+  StreamSpec spec;
+  const auto stream = model.open(table, &spec);
+  learn_table(*stream, learn, table, spec.learns_identical);
   Table lines(input, options_for(table));
   Progress progress;
   BadLines bad_lines(table.bad_lines, progress);
@@ -69,6 +70,7 @@ StreamFacts score_choices(const std::string& learn, const std::string& input,
     progress.update(done, lines.lines().bytes_read(), lines.lines().size());
   }
   bad_lines.summarize();
+  bad_lines.require_use(lines.lines().name(), done);
   return stream->facts();
 }
 

@@ -23,7 +23,8 @@ struct ScoredChoices {
 
 // Learns the table `learn`, scores the candidates of each line of `input` and hands the lines to
 // `take`, in order. TSV: context, candidate, candidate, ... JSONL: members x and candidates.
-// Returns what the stream knows of itself.
+// Returns what the stream knows of itself. Throws a UselessTableError if nearly no line of one of
+// the two was of use.
 StreamFacts score_choices(const std::string& learn, const std::string& input,
                           const TableArguments& table, const ModelArguments& model,
                           const std::function<void(const ScoredChoices&)>& take);

@@ -209,8 +209,10 @@ void DetectArguments::add_to(CLI::App& verb) {
 }
 
 void run_eval_detect(const DetectArguments& arguments) {
-  const auto stream = arguments.model.open(arguments.table);
+  StreamSpec spec;
+  const auto stream = arguments.model.open(arguments.table, &spec);
   PairTable table(arguments.input, arguments.table, {arguments.label});
+  if (!spec.learns_identical) table.expect_two_texts();
   PairBatch batch;
   std::vector<PairProblem> problems;
   std::vector<double> scores;
@@ -274,6 +276,7 @@ void run_eval_next(const EvalNextArguments& arguments) {
   StreamSpec spec;
   const auto stream = arguments.model.open(arguments.table, &spec);
   PairTable table(arguments.input, arguments.table);
+  if (!spec.learns_identical) table.expect_two_texts();
   PairBatch batch;
   std::vector<PairProblem> problems;
   EarlierTexts earlier;

@@ -84,7 +84,7 @@ bool PairTable::read(PairBatch& batch, std::size_t most, bool live) {
 }
 
 // Returns what is wrong with the row, if anything.
-std::string PairTable::take_row(PairBatch& batch, std::size_t i) const {
+std::string PairTable::take_row(PairBatch& batch, std::size_t i) {
   const auto& rows = batch.rows;
   if (!rows.problem(i).empty()) return std::string(rows.problem(i));
   if (has_times_) {
@@ -98,11 +98,23 @@ std::string PairTable::take_row(PairBatch& batch, std::size_t i) const {
   batch.row_of.push_back(i);
   batch.x.push_back(rows.field(i, kX));
   batch.y.push_back(rows.field(i, kY));
+  if (batch.x.back() == batch.y.back()) ++copies_;
   return {};
+}
+
+void PairTable::expect_two_texts() {
+  if (table_.is_same_column(kX, kY)) {
+    throw Error(fmt::format(
+        "{}: found one column for both x and y, expected two; a text with itself is only learned "
+        "with --learn-identical true",
+        table_.lines().name()));
+  }
+  expects_two_texts_ = true;
 }
 
 void PairTable::report(const PairBatch& batch, const std::vector<PairProblem>& problems) {
   for (const auto& problem : problems) {
+    if (batch.x[problem.row] == batch.y[problem.row]) --copies_;  // counts as a bad line now
     bad_lines_.add(table_.lines().name(), batch.rows.line_number(batch.row_of[problem.row]),
                    problem.message);
   }
@@ -111,6 +123,8 @@ void PairTable::report(const PairBatch& batch, const std::vector<PairProblem>& p
 void PairTable::finish() {
   bad_lines_.summarize();
   progress_.erase();
+  bad_lines_.require_use(table_.lines().name(), rows_read_, expects_two_texts_ ? copies_ : 0,
+                         "a text with itself, which is only learned with --learn-identical true");
 }
 
 void require_two_inputs(const std::string& learn, const std::string& input) {
@@ -120,8 +134,10 @@ void require_two_inputs(const std::string& learn, const std::string& input) {
   }
 }
 
-void learn_table(Session& stream, const std::string& path, const TableArguments& arguments) {
+void learn_table(Session& stream, const std::string& path, const TableArguments& arguments,
+                 bool learns_copies) {
   PairTable table(path, arguments);
+  if (!learns_copies) table.expect_two_texts();
   PairBatch batch;
   std::vector<PairProblem> problems;
   // No more than has room, so that pivots follow at the same pairs whoever learns them.

@@ -39,9 +39,14 @@ class PairTable {
   // Where a bad line is fatal, the rows before it come first.
   bool read(PairBatch& batch, std::size_t most, bool live = false);
 
+  // For those who learn nothing from a text that is paired with itself: throws an Error if x and y
+  // are the same column, and such pairs count as lines of no use.
+  void expect_two_texts();
+
   // Reports pairs of the batch that the stream could not use.
   void report(const PairBatch& batch, const std::vector<PairProblem>& problems);
-  // Says how many bad lines there were, and shows no progress any more.
+  // Says how many bad lines there were, and shows no progress any more. Throws a UselessTableError
+  // if nearly no line was of use.
   void finish();
   // For those who write to the terminal themselves.
   void hide_progress() { shows_progress_ = false; }
@@ -54,7 +59,7 @@ class PairTable {
   [[nodiscard]] static TableOptions options_for(const TableArguments& arguments,
                                                 const std::vector<std::string>& extra,
                                                 const std::vector<std::string>& added);
-  [[nodiscard]] std::string take_row(PairBatch& batch, std::size_t i) const;
+  [[nodiscard]] std::string take_row(PairBatch& batch, std::size_t i);
 
   Table table_;
   Progress progress_;
@@ -63,6 +68,8 @@ class PairTable {
   bool shows_progress_ = true;
   std::optional<BadLineError> fatal_;  // thrown by the next read()
   std::uint64_t rows_read_ = 0;
+  bool expects_two_texts_ = false;
+  std::uint64_t copies_ = 0;  // pairs of a text with itself
 };
 
 // Rows to read at once: enough for every thread, few enough to keep at hand.
@@ -71,7 +78,9 @@ inline constexpr std::size_t kBatchRows = 4096;
 // Throws an Error if both are standard input, which gives its lines only once.
 void require_two_inputs(const std::string& learn, const std::string& input);
 
-// Learns a whole table. Throws an Error if there was no pair in it.
-void learn_table(Session& stream, const std::string& path, const TableArguments& arguments);
+// Learns a whole table. Throws an Error if there was no pair in it, and a UselessTableError if
+// there was nearly none. `learns_copies`: the stream also learns a text that is paired with itself.
+void learn_table(Session& stream, const std::string& path, const TableArguments& arguments,
+                 bool learns_copies);
 
 }  // namespace phsic

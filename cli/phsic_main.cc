@@ -28,7 +28,7 @@
 namespace {
 
 // Documented in docs/command.md.
-enum ExitCode { kDone = 0, kFailed = 1, kUsage = 2, kBadLine = 3 };
+enum ExitCode { kDone = 0, kFailed = 1, kUsage = 2, kBadLine = 3, kUseless = 4 };
 
 // Makes a verb of the arguments, which must live until it has run.
 template <class Arguments>
@@ -120,7 +120,7 @@ int run(int argc, char** argv) {
   app.failure_message(CLI::FailureMessage::simple);
   app.footer(
       "`phsic VERB --help` tells more. Exit status: 0 done, 1 failed, 2 wrong usage, 3 a bad "
-      "line under --bad-lines fail.");
+      "line under --bad-lines fail, 4 nearly no line could be used.");
   const Verbs verbs(app);
 
   const std::string_view first = argc > 1 ? argv[1] : "-";
@@ -150,6 +150,9 @@ int main(int argc, char** argv) {
   } catch (const phsic::BadLineError& problem) {
     fmt::print(stderr, "phsic: {}\n", problem.what());
     return kBadLine;
+  } catch (const phsic::UselessTableError& problem) {
+    fmt::print(stderr, "phsic: {}\n", problem.what());
+    return kUseless;
   } catch (const std::exception& problem) {
     fmt::print(stderr, "phsic: {}\n", problem.what());
     return kFailed;

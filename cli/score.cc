@@ -31,8 +31,10 @@ class ScoreRun {
     if (arguments.output == "-" && isatty(STDOUT_FILENO) != 0) table_.hide_progress();
   }
 
-  // Each pair is learned after it was scored, if `learn`.
-  void run(bool learn) {
+  // Each pair is learned after it was scored, if `learn`; a text that is paired with itself only if
+  // `learns_copies`.
+  void run(bool learn, bool learns_copies) {
+    if (learn && !learns_copies) table_.expect_two_texts();
     if (!table_.table().header().empty()) writer_.header(table_.table().header());
     while (table_.read(batch_, learn ? std::min(kBatchRows, stream_.room()) : kBatchRows,
                        arguments_.flush)) {
@@ -139,7 +141,8 @@ void run_score(const ScoreArguments& arguments) {
     }
   }
   require_two_inputs(arguments.learn, arguments.input);
-  const auto stream = arguments.model.open(arguments.table);
+  StreamSpec spec;
+  const auto stream = arguments.model.open(arguments.table, &spec);
   if (arguments.two_pass) {
     std::error_code ignored;
     const bool is_pipe = std::filesystem::exists(arguments.input, ignored) &&
@@ -148,11 +151,12 @@ void run_score(const ScoreArguments& arguments) {
       throw Error(fmt::format("--two-pass: found {}, expected a file that can be read twice",
                               arguments.input == "-" ? "standard input" : arguments.input));
     }
-    learn_table(*stream, arguments.input, arguments.table);
+    learn_table(*stream, arguments.input, arguments.table, spec.learns_identical);
   } else if (!arguments.learn.empty()) {
-    learn_table(*stream, arguments.learn, arguments.table);
+    learn_table(*stream, arguments.learn, arguments.table, spec.learns_identical);
   }
-  ScoreRun(arguments, *stream).run(!arguments.two_pass && arguments.learn.empty());
+  ScoreRun(arguments, *stream)
+      .run(!arguments.two_pass && arguments.learn.empty(), spec.learns_identical);
 }
 
 }  // namespace phsic

@@ -12,6 +12,7 @@
 #include "cli/pair_table.h"
 #include "cli/reply.h"
 #include "cli/request.h"
+#include "cli/same_options.h"
 
 namespace phsic {
 namespace {
@@ -27,15 +28,16 @@ constexpr Milliseconds kLook{200};         // how soon Ctrl-C is heard
 struct Target {
   std::string endpoint;
   std::string stream;
+  bool learns_copies = false;  // a text that is paired with itself; true where nobody knows
 };
 
 // A message of a stream that is not there is lost without a word, so it is looked for.
 Target find_target(const SendArguments& arguments) {
-  if (!arguments.endpoint.empty()) return {arguments.endpoint, arguments.daemon.stream};
+  if (!arguments.endpoint.empty()) return {arguments.endpoint, arguments.daemon.stream, true};
   auto client = arguments.daemon.connect();
   const auto streams = read_streams(client.ask(Request("streams", "")).root());
   const auto& stream = choose_stream(streams, arguments.daemon.stream, client.endpoint());
-  return {ask_for_endpoint(client, "ingest"), stream.name};
+  return {ask_for_endpoint(client, "ingest"), stream.name, spec_of(stream).learns_identical};
 }
 
 class Sender {
@@ -190,21 +192,23 @@ void SendArguments::add_to(CLI::App& verb) {
 
 void run_send(const SendArguments& arguments) {
   const Interrupt interrupt;
-  Sender sender(arguments, find_target(arguments));
+  const auto target = find_target(arguments);
+  Sender sender(arguments, target);
   auto following = arguments.table;
   following.following = {arguments.follow, Interrupt::is_wanted};
   std::vector<std::string> extra;
   if (!arguments.id.empty()) extra.push_back(arguments.id);
   PairTable table(arguments.input, following, extra);
+  if (!target.learns_copies) table.expect_two_texts();
   try {
     sender.run(table);
   } catch (const BadLineError&) {
     sender.flush();  // what came before it
     throw;
   }
-  table.finish();
   sender.flush();
   fmt::print("sent {} pair{}\n", sender.sent(), sender.sent() == 1 ? "" : "s");
+  table.finish();
   if (Interrupt::is_wanted() && !arguments.follow) throw Error("interrupted before the end");
 }
 

@@ -69,8 +69,9 @@ StoredOptions options_of(const StateRebuildArguments& arguments, const StreamRec
   return options;
 }
 
-void learn_table(Rebuild& rebuild, const StateRebuildArguments& arguments) {
+void learn_table(Rebuild& rebuild, const StateRebuildArguments& arguments, bool learns_copies) {
   PairTable table(arguments.from, arguments.table);
+  if (!learns_copies) table.expect_two_texts();
   PairBatch batch;
   std::vector<PairProblem> problems;
   while (table.read(batch, kBatchRows)) {
@@ -126,7 +127,8 @@ void run_state_rebuild(const StateRebuildArguments& arguments) {
   options.options = options_of(arguments, record);
   options.keeps_journal = arguments.keep_journal;
   const bool has_times = arguments.from.empty() || !arguments.table.time.empty();
-  if (spec_of(options.options).forgetting.by_seconds() && !has_times) {
+  const auto spec = spec_of(options.options);
+  if (spec.forgetting.by_seconds() && !has_times) {
     throw Error("half-life and window: found seconds but no times, expected --time COL");
   }
   const auto& folders = arguments.model.encoder_path;
@@ -134,7 +136,7 @@ void run_state_rebuild(const StateRebuildArguments& arguments) {
   if (arguments.from.empty()) {
     rebuild.learn_journal(file, record);
   } else {
-    learn_table(rebuild, arguments);
+    learn_table(rebuild, arguments, spec.learns_identical);
   }
   rebuild.finish();
   fmt::print("{}: stream {}, {} pairs{}\n", arguments.output, record.name, rebuild.stream().pairs(),

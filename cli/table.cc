@@ -191,6 +191,11 @@ std::size_t Table::find_in_header(const Column& column,
                    quote(names)));
 }
 
+bool Table::is_same_column(std::size_t a, std::size_t b) const {
+  if (format_ == TableFormat::kJsonl) return options_.columns[a].name == options_.columns[b].name;
+  return places_[a] == places_[b];
+}
+
 std::size_t Table::read(RowBatch& batch, std::size_t max_rows, Wait wait) {
   if (broken_) std::rethrow_exception(std::exchange(broken_, nullptr));
   batch.clear();

@@ -79,6 +79,8 @@ class Table {
   // The header as it was, without '\n'; empty if there is none.
   [[nodiscard]] const std::string& header() const { return header_; }
   [[nodiscard]] const LineReader& lines() const { return lines_; }
+  // Whether two of the wanted columns are one. REQUIRES: a and b are their numbers.
+  [[nodiscard]] bool is_same_column(std::size_t a, std::size_t b) const;
 
  private:
   struct Line {

@@ -258,6 +258,21 @@ class Live(Connected):
         self.assertIn("default/event", line)
         self.assertIn("refresh model=", line)
 
+    def test_a_table_of_no_use_has_a_status_of_its_own(self):
+        daemon = self.daemon()
+        table = self.file("t.tsv", "a\tb\n" * 30)
+        done = attempt("send", "--id", "9", table, *daemon.connect)
+        self.assertEqual((done.returncode, done.stdout), (4, b"sent 0 pairs\n"))
+        self.assertIn(b"expected at least 9", done.stderr)
+        done = attempt("score", "--y", "9", "--score-only", table, *daemon.connect)
+        self.assertEqual((done.returncode, done.stdout), (4, b"nan\n" * 30))
+        for verb in ("send", "score"):
+            self.assertIn("one column", complaint(verb, "--x", "1", "--y", "1", table,
+                                                  *daemon.connect))
+        copying = self.daemon("streams.default.learn-identical=true")
+        self.assertEqual(run("send", "--x", "1", "--y", "1", table, *copying.connect),
+                         "sent 30 pairs\n")
+
     def test_bad_lines_are_told_and_not_sent(self):
         daemon = self.daemon()
         done = attempt("send", "--id", "3", *daemon.connect,

@@ -5,7 +5,7 @@ import shutil
 import subprocess
 import unittest
 
-from phsic import SMALL, SOURCE, Case, bitext, complaint, run, tsv
+from phsic import SMALL, SOURCE, Case, attempt, bitext, complaint, run, tsv
 
 # An encoder of two numbers, with places to break it.
 ENCODER = r"""
@@ -15,6 +15,9 @@ ENCODER = r"""
 #endif
 #ifndef WRITTEN
 #define WRITTEN 2
+#endif
+#ifndef VALUE
+#define VALUE (float)(t[k].size + d + 1)
 #endif
 static int instance;
 static void* open_it(const char* o, char* e, size_t n) {
@@ -31,7 +34,7 @@ static int encode(void* i, const struct phsic_text* t, size_t n, struct phsic_ro
   (void)i; (void)e; (void)s;
   for (size_t k = 0; k < n; ++k)
     for (size_t d = 0; d < WRITTEN; ++d)
-      r->values[k * WRITTEN + d] = (float)(t[k].size + d + 1);
+      r->values[k * WRITTEN + d] = VALUE;
   r->done = n;
   return PHSIC_OK;
 }
@@ -87,6 +90,19 @@ class Ranking(Case):
         lines = [json.loads(line) for line in out.splitlines()]
         self.assertIn("error", lines[0])
         self.assertEqual(lines[1]["line"], 2)
+
+    def test_a_table_of_no_use_has_a_status_of_its_own(self):
+        lonely = self.file("lonely.tsv", "lonely\n" * 30)
+        for verb in (["rank"], ["eval", "rank"]):
+            told = complaint(*verb, *SMALL, "--learn", self.learn, lonely, expect=4)
+            self.assertIn("lonely.tsv: found 30 of 30 lines", told)
+            told = complaint(*verb, *SMALL, "--learn", self.learn, "--y", "9", lonely, expect=4)
+            self.assertIn("learn.tsv: found 1500 of 1500 lines", told)
+        for verb in (["detect", "--label", "9"], ["next", "--y", "9"]):
+            self.assertIn("expected at least 9", complaint("eval", *verb, *SMALL, self.learn,
+                                                           expect=4))
+            same = [*verb[:1], *(["--label", "1"] if verb[0] == "detect" else [])]
+            self.assertIn("one column", complaint("eval", *same, "--x", "2", "--y", "2", self.learn))
 
     def test_jsonl_names_context_and_candidates(self):
         row = self.choices[0]
@@ -243,6 +259,13 @@ class Encoders(Case):
             for word in [str(library), *words]:
                 self.assertIn(word, told)
             library.unlink()
+
+    def test_an_encoder_that_gives_only_nan_is_of_no_use(self):
+        library = self.compile("nan.so", '-DVALUE=__builtin_nanf("")')
+        table = self.file("t.tsv", tsv(row[1:] for row in bitext(300, 2)))
+        done = attempt("score", "--encoder", library, table)
+        self.assertEqual((done.returncode, done.stdout.count(b"\tnan\n")), (4, 300))
+        self.assertIn(b"a value is NaN", done.stderr.splitlines()[-1])
 
     def test_what_is_no_library_is_refused(self):
         told = complaint("score", "--encoder", self.file("x.so", "text"), stdin="a\tb\n")

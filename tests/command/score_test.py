@@ -348,5 +348,47 @@ class BadLines(Case):
             self.assertIn("Usage", run(*verb, "--help"))
 
 
+class NearlyNothing(Case):
+    """A status of its own where more than nine in ten lines are of no use."""
+
+    def test_a_column_that_no_line_has(self):
+        table = tsv(row[1:] for row in bitext(300, 7))
+        for more, lines in ([], 300), (["--bad-lines", "drop"], 0):
+            done = attempt("score", "--y", "9", *more, stdin=table)
+            self.assertEqual(done.returncode, 4)
+            self.assertEqual(done.stdout.count(b"\tnan\n"), lines)
+            told = done.stderr.decode().splitlines()[-1]
+            for words in ("standard input: found 300 of 300 lines", "expected one in 10",
+                          "line 1: 2 columns, expected at least 9"):
+                self.assertIn(words, told)
+        self.assertIn(":1: ", complaint("score", "--y", "9", "--bad-lines", "fail", stdin=table,
+                                        expect=3))
+        self.assertIn('no member "z"', complaint("score", "--y", "z", stdin='{"x":"a","y":"b"}\n',
+                                                 expect=4))
+
+    def test_one_useful_line_in_ten_is_enough(self):
+        run("score", stdin="bad\n" * 90 + "a\tb\n" * 10)
+        complaint("score", stdin="bad\n" * 91 + "a\tb\n" * 9, expect=4)
+
+    def test_one_column_for_both_texts(self):
+        table = self.file("t.tsv", "x\ty\na\tb\n")
+        for columns in (["--x", "2", "--y", "2"], ["--header", "--x", "y", "--y", "2"],
+                        ["--learn", table, "--x", "1", "--y", "1"]):
+            self.assertIn("one column for both", complaint("score", *columns, table))
+        self.assertIn("one column for both", complaint("score", "--x", "y", stdin='{"y":"a"}\n'))
+        run("score", "--x", "2", "--y", "2", "--learn-identical", "true", table)
+
+    def test_two_columns_of_the_same_texts(self):
+        copies = tsv((x, x) for _, x, _ in bitext(100, 8))
+        told = complaint("score", stdin=copies, expect=4)
+        self.assertIn("100 a text with itself, which is only learned with --learn-identical", told)
+        run("score", "--learn-identical", "true", stdin=copies)
+        # Who learns something else may well ask for the scores of copies.
+        other = self.file("other.tsv", tsv(row[1:] for row in bitext(300, 9)))
+        run("score", *SMALL, "--learn", other, stdin=copies)
+        self.assertIn("text with itself", complaint("score", "--learn", self.file("c.tsv", copies),
+                                                    stdin="a\tb\n", expect=4))
+
+
 if __name__ == "__main__":
     unittest.main()
