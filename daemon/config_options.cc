@@ -17,6 +17,7 @@ constexpr std::uint64_t kMaxQueueBytes = std::uint64_t{1} << 40U;
 constexpr double kMaxDrain = 3600;
 constexpr double kMaxCommitDelay = 10;
 constexpr std::uint32_t kMaxIdWindow = 1U << 24U;
+constexpr double kMaxLearnShare = 0.9;
 constexpr double kLeastRefresh = 0.01;
 constexpr double kMaxRefresh = 365.0 * 86400;
 
@@ -103,6 +104,13 @@ void set_flag_p_value(StreamSettings& stream, std::string_view text) {
   const auto p_value = number_value(text, kExpected);
   if (p_value < 0 || p_value > 1) refuse_value(text, kExpected);
   stream.flag_p_value = p_value;
+}
+
+void set_learn_share(StreamSettings& stream, std::string_view text) {
+  constexpr std::string_view kExpected = "a number from 0 to 0.9";
+  const auto share = number_value(text, kExpected);
+  if (share < 0 || share > kMaxLearnShare) refuse_value(text, kExpected);
+  stream.learn_share = share;
 }
 
 using DaemonForm = DaemonOption::Form;
@@ -197,7 +205,8 @@ constexpr ServingOption kServingOptions[] = {
      same<&StreamSettings::feed_texts>},
     {"workers", ServingForm::kText, false, "N", "1", "threads that encode and score, 1 to 64",
      set_whole<&StreamSettings::workers, 64>, nullptr, same<&StreamSettings::workers>},
-    {"batch-pairs", ServingForm::kText, false, "N", "256", "scored at once, at most, 1 to 4096",
+    {"batch-pairs", ServingForm::kText, false, "N", "256",
+     "scored at once, at most, 1 to 4096; of long ones only as many as 1 MiB has room for",
      set_whole<&StreamSettings::batch_pairs, 4096>, nullptr, same<&StreamSettings::batch_pairs>},
     {"queue-pairs", ServingForm::kText, true, "N", "16384",
      "accepted and not scored yet, at most; beyond, requests are refused and ingest waits",
@@ -212,6 +221,10 @@ constexpr ServingOption kServingOptions[] = {
      "accepted and not learned yet, at most",
      set_whole<&StreamSettings::learn_queue_pairs, kMaxQueue>, nullptr,
      same<&StreamSettings::learn_queue_pairs>},
+    {"learn-share", ServingForm::kText, true, "NUMBER", "0.2",
+     "what pairs that are only taught get of the workers while clients wait for scores, 0 to 0.9; "
+     "0: nothing until nobody waits",
+     set_learn_share, nullptr, same<&StreamSettings::learn_share>},
     {"ingest", ServingForm::kEndpoints, false, "ENDPOINT, ...", "[]",
      "where pairs are taken for this stream alone, so that it does not hold up others",
      add_endpoint<&StreamSettings::ingest>, &StreamSettings::ingest, same<&StreamSettings::ingest>},

@@ -65,8 +65,21 @@ struct PairBlock {
 
   // Pairs or candidates.
   [[nodiscard]] std::size_t size() const { return are_vectors ? y_rows : y.size(); }
+  // Of row i, as it is encoded.
+  [[nodiscard]] std::size_t row_bytes(std::size_t i) const {
+    if (are_vectors) return sizeof(float) * (x_dim + y_dim);
+    return y[i].size() + (x.size() == y.size() ? x[i].size() : 0);
+  }
+  // Of what is encoded beside the rows: the x of a rank.
+  [[nodiscard]] std::size_t shared_bytes() const {
+    return are_vectors || x.size() == y.size() ? 0 : x[0].size();
+  }
+  // All of it in memory.
   [[nodiscard]] std::size_t byte_count() const {
-    return bytes.size() + sizeof(float) * (x_values.size() + y_values.size());
+    auto count = bytes.size() + sizeof(float) * (x_values.size() + y_values.size()) +
+                 sizeof(std::string_view) * (x.size() + y.size()) + sizeof(double) * times.size();
+    for (const auto& id : ids) count += sizeof(std::string) + id.size();
+    return count;
   }
 };
 
@@ -113,6 +126,11 @@ struct Job {
   std::string feed;
   std::vector<std::size_t> feed_ends;
   std::vector<bool> flagged;
+
+  // What it takes while it waits, with room for its scores.
+  [[nodiscard]] std::size_t byte_count() const {
+    return sizeof(Job) + pairs.byte_count() + (scores ? 3 * sizeof(double) * pairs.size() : 0);
+  }
 };
 
 }  // namespace phsic

@@ -41,7 +41,7 @@ Lane::Lane(const StreamSettings& settings, std::unique_ptr<Stream> stream, Recov
       outlet_(outlet),
       ledger_(std::move(ledger)),
       own_bench_(std::make_unique<Workbench>()),
-      queue_(limits_of(settings)),
+      queue_(limits_of(settings), settings.learn_share),
       intake_(stream_->shape_x(), stream_->shape_y(), ledger_ != nullptr, recovery.serving.ids),
       batch_pairs_(settings.batch_pairs),
       refresh_seconds_(settings.refresh_seconds),
@@ -164,7 +164,7 @@ void Lane::admit(const std::shared_ptr<Job>& job) {
 
 void Lane::update(const StreamSettings& settings) {
   settings_ = settings;
-  queue_.set_limits(limits_of(settings));
+  queue_.set_limits(limits_of(settings), settings.learn_share);
   refresh_seconds_ = settings.refresh_seconds;
   flag_p_value_ = settings.flag_p_value;
   feed_texts_ = settings.feed_texts;

@@ -17,11 +17,14 @@ namespace {
 constexpr std::size_t kMostHere = 4;
 constexpr std::uint64_t kLargestHere = 2048;  // dimensions of both sides
 
+// Encoded and scored at once, at most, or one pair: who comes next waits for all of it.
+constexpr std::uint64_t kBatchBytes = 1U << 20U;
+
 }  // namespace
 
 void Lane::work() {
   Workbench bench;
-  while (queue_.take(bench.taken, batch_pairs_)) {
+  while (queue_.take(bench.taken, {batch_pairs_, kBatchBytes})) {
     process(bench.taken, bench);
     if (wants_way_.exchange(false)) outlet_.make_way(*this);
   }

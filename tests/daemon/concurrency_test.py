@@ -1,5 +1,6 @@
 """Many clients at once: each gets its own answers, and all of them."""
 
+import json
 import random
 import signal
 import threading
@@ -159,6 +160,30 @@ class Load(Case):
             other.ask("score", pairs=PAIRS[:5])
         answers = [flooder.receive() for _ in range(1000)]
         self.assertEqual(len({answer["id"] for answer in answers}), 1000)
+
+    def test_a_stream_that_is_asked_without_a_break_learns_all_the_same(self):
+        daemon = self.daemon({"chat": {**SMALL, "queue-pairs": 100000}})
+        daemon.own.learn(PAIRS)
+        asked = json.dumps({"op": "score", "pairs": 4 * PAIRS}).encode()  # longer than it takes to ask
+        askers = [daemon.client(), daemon.client()]
+        for _ in range(4):
+            for asker in askers:
+                asker.send(asked)
+        teacher = daemon.client()
+        teacher.send({"op": "learn", "pairs": PAIRS[:50], "wait": True, "id": "learn"})
+        teacher.send({"op": "refresh", "id": "refresh"})
+        daemon.push().send_json({"stream": "chat", "pairs": PAIRS[50:60]})
+        taught = set()
+        # A share of the turns is enough for a few; without one it takes as long as somebody asks.
+        for turn in range(300):
+            asker = askers[turn % 2]
+            asker.socket.recv()
+            asker.send(asked)
+            while teacher.socket.poll(0):
+                taught.add(teacher.receive()["id"])
+            if taught == {"learn", "refresh"} and daemon.stats("chat")["pairs"] == len(PAIRS) + 60:
+                return
+        self.fail(f"after 300 scores: {taught}, {daemon.stats('chat')['pairs']} pairs")
 
     def test_nothing_that_was_pushed_is_lost_when_the_learner_is_behind(self):
         for options in ({"learn-queue-pairs": 20}, {"queue-pairs": 20}):
