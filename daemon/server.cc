@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <boost/asio/post.hpp>
 #include <csignal>
 
@@ -24,6 +25,23 @@ constexpr auto kFlush = std::chrono::milliseconds(2);
 // How long clients that do not read their answers are waited for at the end.
 constexpr auto kGrace = std::chrono::seconds(1);
 
+// Who subscribes has no more to say than some names of topics.
+constexpr std::uint64_t kTopicBytes = 1024;
+constexpr std::uint64_t kSubscriptionBytes = 128U << 10U;
+// Of all messages that are not whole yet.
+constexpr std::uint64_t kPendingBytes = 256U << 20U;
+
+Connections::Limits limits_of(const Config& config) {
+  Connections::Limits limits;
+  limits.frame_bytes = config.message_bytes;
+  // JSON and two frames of vectors, each as large as may be.
+  limits.message_bytes = 4 * config.message_bytes;
+  limits.pending_bytes = std::max(kPendingBytes, 4 * limits.message_bytes);
+  limits.topic_bytes = kTopicBytes;
+  limits.subscription_bytes = kSubscriptionBytes;
+  return limits;
+}
+
 }  // namespace
 
 Server::Server(Config config, std::function<Config()> reread, Beginning beginning)
@@ -35,6 +53,7 @@ Server::Server(Config config, std::function<Config()> reread, Beginning beginnin
       drain_timer_(loop_),
       watchdog_(loop_),
       flusher_(loop_),
+      connections_(limits_of(config_)),
       decoder_({config_.request_pairs}) {
   if (!config_.state.empty()) lock_state();
   const EncoderPath path({config_.encoder_path.begin(), config_.encoder_path.end()});
@@ -146,7 +165,8 @@ void Server::open_sockets() {
 
   feed_socket_ = make_socket(zmq::socket_type::xpub);
   feed_socket_->zmq().set(zmq::sockopt::sndhwm, static_cast<int>(config_.feed_queue));
-  for (const auto& endpoint : config_.feed) feed_socket_->bind(endpoint);
+  feed_socket_->zmq().set(zmq::sockopt::maxmsgsize, static_cast<std::int64_t>(kTopicBytes));
+  connections_.bind_feed(*feed_socket_, config_.feed);
   feed_ = std::make_unique<Feed>(*feed_socket_, [this] { tell_audience(); });
 }
 
@@ -236,6 +256,7 @@ void Server::on_signal(int signal) {
 }
 
 void Server::tick() {
+  connections_.forget_closed();
   for (auto& [name, served] : streams_) {
     const auto shed = served.lane->shed();
     if (shed == served.shed_told) continue;

@@ -21,6 +21,7 @@
 #include <zmq.hpp>
 
 #include "daemon/config.h"
+#include "daemon/connections.h"
 #include "daemon/decode.h"
 #include "daemon/feed.h"
 #include "daemon/keeper.h"
@@ -137,6 +138,7 @@ class Server : private Outlet {
   boost::asio::steady_timer drain_timer_;
   boost::asio::steady_timer watchdog_;
   boost::asio::steady_timer flusher_;
+  Connections connections_;  // outlives the context
   zmq::context_t context_;
   std::unique_ptr<Socket> service_;
   std::unique_ptr<Outbox> outbox_;

@@ -199,10 +199,10 @@ std::string Server::stats_reply(const Job& job) {
                  "}},\"daemon\":{{\"version\":\"{}\",\"pid\":{},\"uptime\":{:.3f},\"memory\":{},"
                  "\"requests\":{},\"replies\":{},\"bad_requests\":{},\"lost_replies\":{},"
                  "\"messages\":{},\"bad_messages\":{},\"stalled\":{},\"published\":{},"
-                 "\"reloads\":{},\"refused_reloads\":{}",
+                 "\"closed\":{},\"reloads\":{},\"refused_reloads\":{}",
                  PHSIC_VERSION, getpid(), uptime, resident_bytes(), requests_, outbox_->sent(),
                  bad_requests_, outbox_->lost(), messages_, bad_messages_, stalled_,
-                 feed_->published(), reloads_, refused_reloads_);
+                 feed_->published(), connections_.cut(), reloads_, refused_reloads_);
   if (keeper_ != nullptr) append_state(out);
   out += "}}";
   return out;

@@ -67,6 +67,39 @@ def bad_messages(rng):
         yield [json.dumps({"op": op, "stream": "v", "x": shape, "y": shape}).encode(), bad, bad]
 
 
+class Zmtp:
+    """A connection that speaks ZMTP 3.0 as it likes, by hand."""
+
+    def __init__(self, case, endpoint, kind):
+        if endpoint.startswith("tcp://"):
+            host, port = endpoint.removeprefix("tcp://").split(":")
+            self.raw = socket.create_connection((host, int(port)))
+        else:
+            self.raw = socket.socket(socket.AF_UNIX)
+            self.raw.connect(endpoint.removeprefix("ipc://"))
+        case.addCleanup(self.raw.close)
+        self.raw.sendall(b"\xff" + bytes(8) + b"\x7f\x03\x00NULL" + bytes(16 + 1 + 31))
+        ready = b"\x05READY\x0bSocket-Type" + struct.pack(">I", len(kind)) + kind.encode()
+        self.frame(ready, flags=4)
+        # Its greeting and its READY: it is there.
+        received = b""
+        while b"READY" not in received:
+            received += self.raw.recv(1000)
+
+    def frame(self, body, flags=0):
+        self.raw.sendall(struct.pack(">BQ", flags | 2, len(body)) + body)
+
+    def is_cut_by(self, body, flags=0, most=1000):
+        """Sends it again and again. False: it may."""
+        try:
+            for _ in range(most):
+                self.frame(body, flags)
+            self.raw.shutdown(socket.SHUT_WR)  # not a word more, and it still reads
+        except OSError:
+            return True
+        return False
+
+
 class Hostile(Case):
     def setUp(self):
         self.d = self.daemon({"chat": SMALL, "v": VECTORS}, tcp=True, message_bytes="256KiB")
@@ -171,6 +204,33 @@ class Hostile(Case):
             push.send(b"x" * size)
             self.assert_serves_as_before()
         self.assertLess(self.d.stats()["memory"], 600 * MIB)
+
+    def test_a_message_without_an_end_ends_its_connection(self):
+        more = 1
+        for kind, endpoints in (("DEALER", (self.d.service, self.tcp)), ("PUSH", (self.d.ingest,)),
+                                ("SUB", (self.d.feed,))):
+            for endpoint in endpoints:
+                for body, most in ((b"x" * 200000, 1000), (b"x" * 1000, 50000), (b"", 400000)):
+                    peer = Zmtp(self, endpoint, kind)
+                    self.assertTrue(peer.is_cut_by(body, more, most), (endpoint, len(body)))
+        self.assertLess(self.d.peak(), 400 * MIB)
+        self.assertEqual(self.d.stats()["closed"], 12)
+        self.assertIn("connection closed", self.d.log())
+        self.assert_serves_as_before()
+
+    def test_heartbeats_are_no_part_of_a_message(self):
+        peer = Zmtp(self, self.tcp, "DEALER")
+        peer.frame(b'{"op":', flags=1)
+        self.assertFalse(peer.is_cut_by(b"\4PONG" + bytes(16), 4, 200000))
+        self.assertEqual(self.d.stats()["closed"], 0)
+
+    def test_a_subscriber_that_goes_on_subscribing_is_disconnected(self):
+        subscriber = Subscriber(self.d)
+        for body in (b"\1" + b"t" * 200000, b"\1" + b"t" * 900, b"\1t"):
+            self.assertTrue(Zmtp(self, self.d.feed, "SUB").is_cut_by(body, 0, 20000), len(body))
+        self.d.ask("score", stream="chat", pairs=[{"x": "a", "y": "b", "id": "through"}])
+        self.assertEqual([m["id"] for _, m in subscriber.catch_up() if "id" in m], ["through"])
+        self.assertLess(self.d.peak(), 400 * MIB)
 
     def test_connections_that_do_not_speak_zeromq_harm_nobody(self):
         rng = random.Random(4)

@@ -200,6 +200,11 @@ class Daemon:
         """Since its last start."""
         return (self.folder / "log").read_bytes()[self.log_begins:].decode(errors="replace")
 
+    def peak(self):
+        """The most memory that it ever had resident, in bytes."""
+        status = Path(f"/proc/{self.process.pid}/status").read_text()
+        return 1024 * int(status.partition("VmHWM:")[2].split()[0])
+
     def signal(self, number):
         self.process.send_signal(number)
 

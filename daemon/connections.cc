@@ -1,0 +1,226 @@
+#include "daemon/connections.h"
+
+#include <arpa/inet.h>
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <netinet/in.h>
+#include <sys/ioctl.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <termios.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <cerrno>
+#include <exception>
+#include <iterator>
+#include <utility>
+
+#include "daemon/log.h"
+
+namespace phsic {
+namespace {
+
+std::atomic<Connections*> watching{nullptr};
+
+// 0 where the kernel knows none.
+std::uint64_t cookie_of(int descriptor) {
+  std::uint64_t cookie = 0;
+  socklen_t size = sizeof(cookie);
+  if (::getsockopt(descriptor, SOL_SOCKET, SO_COOKIE, &cookie, &size) != 0) return 0;
+  return cookie;
+}
+
+using NameOf = int (*)(int, sockaddr*, socklen_t*);
+
+// As ZeroMQ writes an endpoint: tcp://127.0.0.1:7472, ipc:///run/phsicd/feed. Empty: none.
+std::string endpoint_of(int descriptor, NameOf name_of) {
+  sockaddr_storage storage{};
+  auto* address = reinterpret_cast<sockaddr*>(&storage);
+  socklen_t size = sizeof(storage);
+  if (name_of(descriptor, address, &size) != 0) return {};
+  std::array<char, INET6_ADDRSTRLEN> text{};
+  if (address->sa_family == AF_INET) {
+    const auto* inet = reinterpret_cast<const sockaddr_in*>(address);
+    inet_ntop(AF_INET, &inet->sin_addr, text.data(), text.size());
+    return fmt::format("tcp://{}:{}", text.data(), ntohs(inet->sin_port));
+  }
+  if (address->sa_family == AF_INET6) {
+    const auto* inet = reinterpret_cast<const sockaddr_in6*>(address);
+    inet_ntop(AF_INET6, &inet->sin6_addr, text.data(), text.size());
+    return fmt::format("tcp://[{}]:{}", text.data(), ntohs(inet->sin6_port));
+  }
+  if (address->sa_family != AF_UNIX) return {};
+  const auto* local = reinterpret_cast<const sockaddr_un*>(address);
+  std::string path(local->sun_path, size - offsetof(sockaddr_un, sun_path));
+  if (!path.empty() && path.front() == '\0') {
+    path.front() = '@';  // an abstract name
+  } else {
+    path.resize(std::min(path.find('\0'), path.size()));
+  }
+  return fmt::format("ipc://{}", path);
+}
+
+// For the log: an address, or the process at the other end of a local socket.
+std::string peer_of(int descriptor) {
+  ucred credentials{};
+  socklen_t size = sizeof(credentials);
+  const auto endpoint = endpoint_of(descriptor, ::getpeername);
+  if (endpoint.starts_with("ipc://") &&
+      ::getsockopt(descriptor, SOL_SOCKET, SO_PEERCRED, &credentials, &size) == 0) {
+    return fmt::format("pid {}, uid {}", credentials.pid, credentials.uid);
+  }
+  return endpoint;
+}
+
+// Is `local` where a socket is bound to all addresses of a port?
+bool is_at_any_address(const std::string& local, const std::string& bound) {
+  const auto port_of = [](const std::string& endpoint) {
+    return endpoint.substr(std::min(endpoint.rfind(':'), endpoint.size()));
+  };
+  const bool is_any = bound.starts_with("tcp://0.0.0.0:") || bound.starts_with("tcp://[::]:");
+  return is_any && local.starts_with("tcp://") && port_of(local) == port_of(bound);
+}
+
+// What the kernel has not got rid of.
+int unsent_of(int descriptor) {
+  int unsent = 0;
+  return ::ioctl(descriptor, TIOCOUTQ, &unsent) == 0 ? unsent : 0;
+}
+
+void shut_down(int descriptor, std::uint64_t cookie) {
+  // The copy stays the same socket whatever libzmq does with its descriptor meanwhile.
+  const int copy = ::fcntl(descriptor, F_DUPFD_CLOEXEC, 0);
+  if (copy < 0) return;
+  if (cookie_of(copy) == cookie) ::shutdown(copy, SHUT_RDWR);
+  ::close(copy);
+}
+
+void tell(const std::string& peer, const std::string& problem) {
+  log(LogLevel::kWarning, "connection closed", {{"peer", peer}, {"problem", problem}});
+}
+
+}  // namespace
+
+Connections::Connections(const Limits& limits) : limits_(limits) { watching = this; }
+
+Connections::~Connections() { watching = nullptr; }
+
+void Connections::bind_feed(Socket& socket, const std::vector<std::string>& endpoints) {
+  const std::lock_guard lock(mutex_);  // nobody is looked at before it is known where the feed is
+  for (const auto& endpoint : endpoints) socket.bind(endpoint);
+  feed_ = socket.endpoints();
+}
+
+Connections::Side Connections::side_of(int descriptor) const {
+  const auto local = endpoint_of(descriptor, ::getsockname);
+  const bool is_feed = std::any_of(feed_.begin(), feed_.end(), [&](const std::string& bound) {
+    return local == bound || is_at_any_address(local, bound);
+  });
+  return is_feed ? Side::kFeed : Side::kRequests;
+}
+
+Connections::Connection* Connections::find(int descriptor) {
+  const auto cookie = cookie_of(descriptor);
+  if (cookie == 0) return nullptr;
+  const auto found = table_.find(descriptor);
+  if (found != table_.end() && found->second.cookie == cookie) return &found->second;
+  if (found != table_.end()) forget(found);
+  auto& connection = table_[descriptor];
+  connection.cookie = cookie;
+  connection.side = side_of(descriptor);
+  return &connection;
+}
+
+Connections::Table::iterator Connections::forget(Table::iterator found) {
+  pending_ -= found->second.frames.pending();
+  return table_.erase(found);
+}
+
+std::string Connections::problem_of(const Connection& connection) const {
+  const auto& frames = connection.frames;
+  const auto most = connection.side == Side::kFeed ? limits_.topic_bytes : limits_.frame_bytes;
+  if (frames.largest() > most) {
+    return fmt::format("found a frame of {} bytes, expected at most {}", frames.largest(), most);
+  }
+  if (frames.pending() > limits_.message_bytes) {
+    return fmt::format("found a message of more than {} bytes, expected at most so many",
+                       limits_.message_bytes);
+  }
+  // Each may have as much as is still free, so that none takes all of it.
+  if (frames.pending() > 0 && frames.pending() + pending_ > limits_.pending_bytes) {
+    return fmt::format("found {} bytes of messages that are not whole, expected at most {}",
+                       pending_, limits_.pending_bytes);
+  }
+  if (connection.side == Side::kFeed && frames.received() > limits_.subscription_bytes) {
+    return fmt::format("found more than {} bytes of subscriptions", limits_.subscription_bytes);
+  }
+  return {};
+}
+
+// What is wrong with the connection now; empty: nothing.
+std::string Connections::follow(int descriptor, const void* buffer, std::size_t size) {
+  const std::lock_guard lock(mutex_);
+  auto* connection = find(descriptor);
+  if (connection == nullptr) return {};
+  pending_ -= connection->frames.pending();
+  connection->frames.follow({static_cast<const unsigned char*>(buffer), size});
+  pending_ += connection->frames.pending();
+  auto problem = problem_of(*connection);
+  if (problem.empty()) return problem;
+  ++cut_;
+  forget(table_.find(descriptor));
+  return problem;
+}
+
+ssize_t Connections::receive(int descriptor, void* buffer, std::size_t size, int flags) noexcept {
+  const auto got = ::recvfrom(descriptor, buffer, size, flags, nullptr, nullptr);
+  if (got <= 0 || (flags & MSG_PEEK) != 0) return got;
+  try {
+    const auto problem = follow(descriptor, buffer, static_cast<std::size_t>(got));
+    if (problem.empty()) return got;
+    tell(peer_of(descriptor), problem);
+  } catch (const std::exception&) {
+    // No memory to follow it: it is not followed any further, and not served.
+  }
+  errno = ECONNRESET;
+  return -1;
+}
+
+void Connections::forget_closed() {
+  const std::lock_guard lock(mutex_);
+  for (auto it = table_.begin(); it != table_.end();) {
+    it = cookie_of(it->first) == it->second.cookie ? std::next(it) : forget(it);
+  }
+}
+
+void Connections::cut_stalled(Side side) {
+  const std::lock_guard lock(mutex_);
+  for (auto& [descriptor, connection] : table_) {
+    if (connection.side != side) continue;
+    const auto unsent = unsent_of(descriptor);
+    if (unsent == 0 || std::exchange(connection.unsent, unsent) != unsent) continue;
+    connection.unsent = 0;
+    ++cut_;
+    tell(peer_of(descriptor), side == Side::kFeed ? "the subscriber does not read"
+                                                  : "the client does not read its answers");
+    shut_down(descriptor, connection.cookie);
+  }
+}
+
+std::uint64_t Connections::cut() const {
+  const std::lock_guard lock(mutex_);
+  return cut_;
+}
+
+}  // namespace phsic
+
+// The linker takes this one for the C library's, in libzmq, too.
+extern "C" __attribute__((visibility("default"))) ssize_t recv(int descriptor, void* buffer,
+                                                               std::size_t size, int flags) {
+  auto* connections = phsic::watching.load();
+  if (connections == nullptr) return ::recvfrom(descriptor, buffer, size, flags, nullptr, nullptr);
+  return connections->receive(descriptor, buffer, size, flags);
+}

@@ -1,0 +1,86 @@
+// The connections that ZeroMQ has, and what their peers may make it keep.
+//
+// libzmq hands a message out when its last frame has come, and counts neither the frames until then
+// nor their bytes; it has no call that ends a connection. It reads by recv(2). connections.cc
+// defines that function for the whole process: what libzmq reads passes through here, in its own
+// thread, is followed frame by frame, and whoever goes beyond the limits gets an error for a
+// message, at which libzmq closes the connection and frees what it kept.
+//
+// A connection is known by its descriptor together with the kernel's cookie of the socket, so that
+// a descriptor that was closed and used again is not taken for the old one. Thread safe.
+#pragma once
+
+#include <sys/types.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <mutex>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "daemon/frame_follower.h"
+#include "daemon/socket.h"
+
+namespace phsic {
+
+class Connections {
+ public:
+  struct Limits {
+    std::uint64_t frame_bytes = 0;         // of one frame
+    std::uint64_t message_bytes = 0;       // of all frames of one message
+    std::uint64_t pending_bytes = 0;       // of messages that are not whole, all connections
+    std::uint64_t topic_bytes = 0;         // of one subscription
+    std::uint64_t subscription_bytes = 0;  // of all subscriptions that one connection ever sends
+  };
+  // Whose answers or messages wait.
+  enum class Side : unsigned char { kRequests, kFeed };
+
+  // From now on connections are watched. One at a time in a process. REQUIRES: outlives the
+  // ZeroMQ contexts that are watched.
+  explicit Connections(const Limits& limits);
+  ~Connections();
+  Connections(const Connections&) = delete;
+  Connections& operator=(const Connections&) = delete;
+  Connections(Connections&&) = delete;
+  Connections& operator=(Connections&&) = delete;
+
+  // Binds, and takes who connects there for a subscriber.
+  void bind_feed(Socket& socket, const std::vector<std::string>& endpoints);
+
+  // recv(2) with an eye on what comes.
+  [[nodiscard]] ssize_t receive(int descriptor, void* buffer, std::size_t size, int flags) noexcept;
+
+  // Forgets those that are closed.
+  void forget_closed();
+  // Closes those that have read nothing since the last look although something waits for them. To
+  // be called about once a second while too much waits.
+  void cut_stalled(Side side);
+
+  // How many were closed because of their peers.
+  [[nodiscard]] std::uint64_t cut() const;
+
+ private:
+  struct Connection {
+    std::uint64_t cookie = 0;
+    Side side = Side::kRequests;
+    FrameFollower frames;
+    int unsent = 0;  // at the last look
+  };
+  using Table = std::unordered_map<int, Connection>;
+
+  [[nodiscard]] Connection* find(int descriptor);
+  [[nodiscard]] Side side_of(int descriptor) const;
+  [[nodiscard]] std::string follow(int descriptor, const void* buffer, std::size_t size);
+  [[nodiscard]] std::string problem_of(const Connection& connection) const;
+  Table::iterator forget(Table::iterator found);
+
+  const Limits limits_;
+  mutable std::mutex mutex_;  // guards what follows
+  Table table_;
+  std::vector<std::string> feed_;  // endpoints
+  std::uint64_t pending_ = 0;      // of all
+  std::uint64_t cut_ = 0;
+};
+
+}  // namespace phsic
