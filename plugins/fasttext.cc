@@ -126,6 +126,11 @@ class FastText {
     std::string form;  // of the word in another case
     std::vector<std::int32_t> rows;
     fasttext::Vector vector{0};
+
+    // Rows are those of a word of kLongestUnseen bytes at most.
+    [[nodiscard]] std::size_t held_bytes() const {
+      return tokens.held_bytes() + word.capacity() + form.capacity();
+    }
   };
 
   void add_words(std::string_view text, Scratch& scratch, float* row) const {

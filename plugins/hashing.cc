@@ -130,6 +130,11 @@ class Hashing {
     Places places;
     std::vector<std::uint32_t> points;  // of one word, with its ends marked
     std::uint64_t last_word = 0;
+
+    // The places are few.
+    [[nodiscard]] std::size_t held_bytes() const {
+      return tokens.held_bytes() + points.capacity() * sizeof(std::uint32_t);
+    }
   };
 
   void add_word(std::string_view word, bool is_first, Scratch& scratch) const {

@@ -1,7 +1,8 @@
 // Scratch memory for functions that many threads may call at once: each call borrows one, and as
-// many are made as were ever out at the same time.
+// many are made as were ever out at the same time. One that a long text has made large is not kept.
 #pragma once
 
+#include <cstddef>
 #include <memory>
 #include <mutex>
 #include <utility>
@@ -9,6 +10,7 @@
 
 namespace phsic::plugins {
 
+// S has held_bytes() const.
 template <class S>
 class ScratchPool {
  public:
@@ -42,7 +44,13 @@ class ScratchPool {
   }
 
   void give_back(std::unique_ptr<S> scratch) {
+    constexpr std::size_t kMostKept = 1U << 20U;
+    if (scratch->held_bytes() > kMostKept) scratch.reset();
     const std::lock_guard lock(mutex_);
+    if (scratch == nullptr) {
+      --made_;
+      return;
+    }
     idle_.push_back(std::move(scratch));
   }
 

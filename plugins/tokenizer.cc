@@ -8,7 +8,9 @@
 #include <unicode/normalizer2.h>
 #include <unicode/ubrk.h>
 #include <unicode/uchar.h>
+#include <unicode/uniset.h>
 #include <unicode/ustring.h>
+#include <unicode/utf16.h>
 #include <unicode/utf8.h>
 
 #include <algorithm>
@@ -16,6 +18,7 @@
 
 #include "plugins/file_hash.h"
 #include "plugins/plain_words.h"
+#include "plugins/stream_safe.h"
 
 namespace phsic::plugins {
 namespace {
@@ -40,6 +43,62 @@ bool is_ascii(std::string_view text) {
                      [](char c) { return static_cast<unsigned char>(c) < 0x80; });
 }
 
+void append_normalized(std::string_view text, Normalization normalization, std::string& out) {
+  UErrorCode status = U_ZERO_ERROR;
+  icu::StringByteSink<std::string> sink(&out);
+  normalizer(normalization)
+      .normalizeUTF8(0, {text.data(), static_cast<int32_t>(text.size())}, sink, nullptr, status);
+  require(status, "normalise a text");
+}
+
+// SentencePiece joins neighbours that it does not know one by one, which costs the square of their
+// length. So a longer text comes to it in parts of at most so many bytes.
+constexpr std::size_t kLongestPart = 16384;
+
+// The first part of a text that is UTF-8. Ends before white space where its second half has some,
+// as there pieces end in nearly every model.
+std::string_view first_part(std::string_view text) {
+  if (text.size() <= kLongestPart) return text;
+  auto end = text.find_last_of(" \t\r\n", kLongestPart);
+  if (end == std::string_view::npos || end < kLongestPart / 2) {
+    const auto* bytes = reinterpret_cast<const std::uint8_t*>(text.data());
+    auto start = static_cast<int32_t>(kLongestPart);
+    U8_SET_CP_START(bytes, 0, start);
+    end = static_cast<std::size_t>(start);
+  }
+  return text.substr(0, end);
+}
+
+// The characters of scripts that are written without spaces and that ICU has no dictionary for.
+const icu::UnicodeSet& uncut_characters() {
+  static const icu::UnicodeSet kSet = [] {
+    UErrorCode status = U_ZERO_ERROR;
+    icu::UnicodeSet set(u"[[:lb=SA:]-[:sc=Thai:]-[:sc=Laoo:]-[:sc=Khmr:]-[:sc=Mymr:]]", status);
+    require(status, "tell scripts");
+    set.freeze();
+    return set;
+  }();
+  return kSet;
+}
+
+// ICU searches its files for a dictionary at each change between two such scripts: 20 µs a
+// character. It finds none and cuts nothing. Letters of Latin and Deseret, and marks for marks, are
+// cut in the same places for less.
+void replace_uncut_characters(std::vector<char16_t>& units, int32_t length) {
+  const auto& uncut = uncut_characters();
+  for (int32_t at = 0; at < length;) {
+    at += uncut.span(units.data() + at, length - at, USET_SPAN_NOT_CONTAINED);
+    if (at >= length) return;
+    UChar32 point = 0;
+    int32_t end = at;
+    U16_NEXT(units.data(), end, length, point);
+    const bool is_mark = u_getIntPropertyValue(point, UCHAR_WORD_BREAK) == U_WB_EXTEND;
+    const bool is_long = end - at == 2;
+    const UChar32 like = is_mark ? (is_long ? 0xE0100 : 0x301) : (is_long ? 0x10400 : 'a');
+    U16_APPEND_UNSAFE(units.data(), at, like);
+  }
+}
+
 }  // namespace
 
 void normalize(std::string_view text, Normalization normalization, std::string& out) {
@@ -52,11 +111,15 @@ void normalize(std::string_view text, Normalization normalization, std::string& 
     return;
   }
   if (text.size() > INT32_MAX) throw std::length_error("a text is longer than 2 GiB");
-  UErrorCode status = U_ZERO_ERROR;
-  icu::StringByteSink<std::string> sink(&out, static_cast<int32_t>(text.size()));
-  normalizer(normalization)
-      .normalizeUTF8(0, {text.data(), static_cast<int32_t>(text.size())}, sink, nullptr, status);
-  require(status, "normalise a text");
+  out.reserve(text.size());
+  std::size_t begin = 0;
+  // In pieces: case folding would drop the joiner, were it in the text before.
+  for (const auto cut : stream_safe_cuts(text)) {
+    append_normalized(text.substr(begin, cut - begin), normalization, out);
+    out.append(kGraphemeJoiner);
+    begin = cut;
+  }
+  append_normalized(text.substr(begin), normalization, out);
 }
 
 struct Tokens::Segmenter {
@@ -81,6 +144,12 @@ void Tokens::clear() {
   ends_.clear();
 }
 
+std::size_t Tokens::held_bytes() const {
+  return bytes_.capacity() + normalized_.capacity() + ends_.capacity() * sizeof(std::size_t) +
+         pieces_.capacity() * sizeof(std::string) +
+         (segmenter_ ? segmenter_->units.capacity() * sizeof(char16_t) : 0);
+}
+
 void Tokens::add(std::string_view word) {
   bytes_.append(word);
   ends_.push_back(bytes_.size());
@@ -101,7 +170,9 @@ Tokenizer::Tokenizer(const std::string& cut, Normalization normalization, Signs 
                             U_UNICODE_VERSION)) {
   // ICU makes its tables at their first use: here, before threads share them.
   normalizer(normalization);
+  static_cast<void>(stream_safe_cuts("\u0301"));
   if (cut_ == Cut::kIcu) Tokens::Segmenter();
+  if (cut_ == Cut::kIcu) uncut_characters();
   if (cut_ != Cut::kPieces) return;
   const auto hash = file_hash(cut);
   pieces_ = std::make_unique<Pieces>();
@@ -140,13 +211,19 @@ void Tokenizer::split(std::string_view text, Tokens& tokens) const {
       }
       return;
     case Cut::kWhitespace: split_at_white_space(normal, tokens); return;
-    case Cut::kPieces:
-      pieces_->processor.Encode(normal, &tokens.pieces_).IgnoreError();
-      for (const auto& piece : tokens.pieces_) {
-        if (!piece.empty()) tokens.add(piece);
-      }
-      return;
+    case Cut::kPieces: split_into_pieces(normal, tokens); return;
   }
+}
+
+void Tokenizer::split_into_pieces(std::string_view text, Tokens& tokens) const {
+  do {
+    const auto part = first_part(text);
+    pieces_->processor.Encode(part, &tokens.pieces_).IgnoreError();
+    for (const auto& piece : tokens.pieces_) {
+      if (!piece.empty()) tokens.add(piece);
+    }
+    text.remove_prefix(part.size());
+  } while (!text.empty());
 }
 
 void Tokenizer::split_at_white_space(std::string_view text, Tokens& tokens) {
@@ -173,6 +250,7 @@ void Tokenizer::split_by_icu(std::string_view text, Tokens& tokens) const {
   u_strFromUTF8WithSub(units.data(), static_cast<int32_t>(units.size()), &length, text.data(),
                        static_cast<int32_t>(text.size()), 0xFFFD, nullptr, &status);
   require(status, "read a text");
+  replace_uncut_characters(units, length);
   alias.setTo(false, units.data(), length);
   breaks->setText(alias);
 

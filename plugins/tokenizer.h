@@ -29,6 +29,9 @@ class Tokens {
     return {bytes_.data() + first, ends_[i] - first};
   }
 
+  // Memory that is kept for the next text.
+  [[nodiscard]] std::size_t held_bytes() const;
+
  private:
   friend class Tokenizer;
   struct Segmenter;  // ICU's state, made when first needed
@@ -73,6 +76,7 @@ class Tokenizer {
   enum class Cut : std::uint8_t { kIcu, kWhitespace, kPieces };
   struct Pieces;  // the SentencePiece model
 
+  void split_into_pieces(std::string_view text, Tokens& tokens) const;
   void split_by_icu(std::string_view text, Tokens& tokens) const;
   static void split_at_white_space(std::string_view text, Tokens& tokens);
 
@@ -83,7 +87,8 @@ class Tokenizer {
   std::unique_ptr<Pieces> pieces_;
 };
 
-// `text` in normal form, in `out`. What is not UTF-8 becomes U+FFFD.
+// `text` in normal form, in `out`, after no more than 30 marks in a row a grapheme joiner
+// (stream_safe.h). What is not UTF-8 becomes U+FFFD. Linear in the text.
 void normalize(std::string_view text, Normalization normalization, std::string& out);
 
 }  // namespace phsic::plugins

@@ -98,6 +98,8 @@ class Wordvec {
   struct Scratch {
     Tokens tokens;
     std::string form;  // of a word in another case
+
+    [[nodiscard]] std::size_t held_bytes() const { return tokens.held_bytes() + form.capacity(); }
   };
 
   void add_words(std::string_view text, Scratch& scratch, float* row) const {

@@ -91,6 +91,17 @@ std::string fasttext_model(bool is_quantised, bool is_pruned, std::int32_t loss)
   return bytes;
 }
 
+// For each reader, texts that something has been slow for.
+void write_cost_seeds(
+    const std::function<void(const std::string& target, const std::string& bytes)>& write) {
+  for (char reader = 0; reader < 7; ++reader) {
+    for (const char* text : {"a\u0301\u0316", "a\u0301\u034f\u0316", "\u4e2d\u6587", "\u1950\u1980",
+                             "\u0e01\u0e40", "a ", "1,", "\xff"}) {
+      write("cost_fuzz", std::string{reader, *text == 'a' ? '\1' : '\0'} + text);
+    }
+  }
+}
+
 }  // namespace
 
 void write_encoder_seeds(
@@ -113,6 +124,7 @@ void write_encoder_seeds(
                            "\x01[1, 2]", "\x02 1;2 ,3\n", "\x03nan"}) {
     write("number_list_fuzz", text);
   }
+  write_cost_seeds(write);
 }
 
 }  // namespace phsic::fuzz

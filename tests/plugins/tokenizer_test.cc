@@ -1,0 +1,213 @@
+// What texts are before they are words: stream-safe and normal, whatever was made to be slow.
+#include "plugins/tokenizer.h"
+
+#include <unicode/brkiter.h>
+#include <unicode/bytestream.h>
+#include <unicode/locid.h>
+#include <unicode/normalizer2.h>
+#include <unicode/ubrk.h>
+#include <unicode/uchar.h>
+
+#include <algorithm>
+#include <catch2/catch.hpp>
+#include <memory>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "plugins/scratch_pool.h"
+#include "plugins/stream_safe.h"
+#include "tests/plugins/specimens.h"
+
+namespace phsic::tests {
+namespace {
+
+using plugins::Normalization;
+
+constexpr Normalization kNormalizations[] = {Normalization::kNfc, Normalization::kNfkcCasefold};
+
+std::string repeated(const std::string& unit, std::size_t count) {
+  std::string text;
+  for (std::size_t i = 0; i < count; ++i) text += unit;
+  return text;
+}
+
+std::string normalized(const std::string& text, Normalization normalization) {
+  std::string out;
+  plugins::normalize(text, normalization, out);
+  return out;
+}
+
+std::string normalized_by_icu(const std::string& text, Normalization normalization) {
+  UErrorCode status = U_ZERO_ERROR;
+  const auto* normalizer = normalization == Normalization::kNfc
+                               ? icu::Normalizer2::getNFCInstance(status)
+                               : icu::Normalizer2::getNFKCCasefoldInstance(status);
+  std::string out;
+  icu::StringByteSink<std::string> sink(&out);
+  normalizer->normalizeUTF8(0, text, sink, nullptr, status);
+  REQUIRE(U_SUCCESS(status));
+  return out;
+}
+
+std::size_t most_marks(const std::string& text) {
+  const auto units = icu::UnicodeString::fromUTF8(text);
+  std::size_t most = 0;
+  std::size_t run = 0;
+  for (int32_t at = 0; at < units.length(); at = units.moveIndex32(at, 1)) {
+    run = u_getCombiningClass(units.char32At(at)) == 0 ? 0 : run + 1;
+    most = std::max(most, run);
+  }
+  return most;
+}
+
+std::string random_text(const std::vector<std::pair<UChar32, UChar32>>& ranges, std::size_t points,
+                        std::mt19937& random) {
+  icu::UnicodeString text;
+  for (std::size_t i = 0; i < points; ++i) {
+    const auto& [first, last] = ranges[random() % ranges.size()];
+    text.append(first + static_cast<UChar32>(random() % static_cast<unsigned>(last - first + 1)));
+  }
+  std::string bytes;
+  return text.toUTF8String(bytes);
+}
+
+std::vector<std::string> words_of(const plugins::Tokenizer& tokenizer, const std::string& text) {
+  plugins::Tokens tokens;
+  tokenizer.split(text, tokens);
+  std::vector<std::string> words;
+  for (std::size_t i = 0; i < tokens.size(); ++i) words.emplace_back(tokens.word(i));
+  return words;
+}
+
+std::vector<std::string> words_by_icu(const std::string& text, icu::BreakIterator& breaks) {
+  const auto units = icu::UnicodeString::fromUTF8(text);
+  breaks.setText(units);
+  std::vector<std::string> words;
+  int32_t begin = 0;
+  for (auto end = breaks.next(); end != icu::BreakIterator::DONE; end = breaks.next()) {
+    if (breaks.getRuleStatus() >= UBRK_WORD_NONE_LIMIT) {
+      units.tempSubStringBetween(begin, end).toUTF8String(words.emplace_back());
+    }
+    begin = end;
+  }
+  return words;
+}
+
+}  // namespace
+
+TEST_CASE("Thirty marks stay as they are, and a joiner comes before the next") {
+  const auto thirty = "q" + repeated("\u0316", 30);
+  for (const auto normalization : kNormalizations) {
+    CHECK(normalized(thirty, normalization) == thirty);
+    CHECK(normalized(thirty + "\u0316z", normalization) == thirty + "\u034F\u0316z");
+    // Precomposed, it has a mark already.
+    CHECK(normalized("\u00e9" + repeated("\u0301", 30), normalization) ==
+          "\u00e9" + repeated("\u0301", 29) + "\u034F\u0301");
+    // On each side of the joiner marks are in order.
+    CHECK(normalized("q" + repeated("\u0301\u0316", 30), normalization) ==
+          "q" + repeated("\u0316", 15) + repeated("\u0301", 15) + "\u034F" +
+              repeated("\u0316", 15) + repeated("\u0301", 15));
+  }
+}
+
+TEST_CASE("Normal text has at most thirty marks in a row") {
+  for (const auto normalization : kNormalizations) {
+    for (const auto* unit :
+         {"\u0301\u0316", "\u0344", "\u0f73\u0301", "\u0301\uff9e", "\u0301\u034f\u0316",
+          "\u0301\u00ad\u0316", "\u0301\u200d\u0316\ufe0f", "\u064b\u0651\u0655", "\u0e38\u0e48"}) {
+      INFO(unit);
+      CHECK(most_marks(normalized("a" + repeated(unit, 500), normalization)) <= 30);
+    }
+  }
+}
+
+TEST_CASE("Other text is normalised as ICU does it") {
+  std::mt19937 random(11);
+  const std::vector<std::pair<UChar32, UChar32>> ranges = {
+      {' ', '~'},       {0xA0, 0x24F},    {0x300, 0x36F},   {0x5B0, 0x5C2},    {0x640, 0x655},
+      {0xE31, 0xE4E},   {0x1100, 0x11FF}, {0x1F00, 0x1FFF}, {0x200B, 0x200F},  {0x3041, 0x30FF},
+      {0xAC00, 0xACFF}, {0xFE00, 0xFE0F}, {0xFF66, 0xFF9F}, {0x1D157, 0x1D170}};
+  for (int trial = 0; trial < 5'000; ++trial) {
+    auto text = random_text(ranges, random() % 14, random);
+    if (trial % 10 == 0) text += "\xc3 \xff";
+    for (const auto normalization : kNormalizations) {
+      REQUIRE(normalized(text, normalization) == normalized_by_icu(text, normalization));
+    }
+  }
+}
+
+TEST_CASE("Words of scripts without a dictionary are those that ICU finds") {
+  UErrorCode status = U_ZERO_ERROR;
+  const std::unique_ptr<icu::BreakIterator> breaks(
+      icu::BreakIterator::createWordInstance(icu::Locale::getRoot(), status));
+  REQUIRE(U_SUCCESS(status));
+  const plugins::Tokenizer tokenizer("icu", Normalization::kNfc, plugins::Signs::kDropped);
+  std::mt19937 random(13);
+  // Tai Le, New Tai Lue, Tai Tham, Tai Viet and Ahom, and what may stand beside them.
+  const std::vector<std::pair<UChar32, UChar32>> ranges = {
+      {0x1950, 0x1974},   {0x1980, 0x19DF}, {0x1A20, 0x1AAD}, {0xAA80, 0xAADF},
+      {0x11700, 0x11746}, {0xE01, 0xE4E},   {0x1780, 0x17D3}, {'a', 'f'},
+      {'0', '9'},         {' ', '/'},       {0x300, 0x30F},   {0x4E00, 0x4EFF}};
+  for (int trial = 0; trial < 2'000; ++trial) {
+    const auto text =
+        normalized(random_text(ranges, random() % 20, random), Normalization::kNfc) + "\u00e9";
+    REQUIRE(words_of(tokenizer, text) == words_by_icu(text, *breaks));
+  }
+}
+
+TEST_CASE("A long text has the pieces of its sentences") {
+  const LoadedEncoder encoder(
+      shipped("hashing"),
+      R"({"dim": 64, "tokens": ")" + (specimen_models() / "pieces.model") + R"("})");
+  const std::vector<std::string> sentences = {"the river carries boats", "while seven birds sing",
+                                              "about Paris and about old stones"};
+  std::string text;
+  Row sum(64);
+  for (int i = 0; i < 1'000; ++i) {
+    const auto& sentence = sentences[static_cast<std::size_t>(i) % sentences.size()];
+    const auto row = encoder.encode(sentence);
+    for (std::size_t d = 0; d < sum.size(); ++d) sum[d] += row[d];
+    text += sentence + " ";
+  }
+  REQUIRE(text.size() > 20'000);
+  CHECK(encoder.encode(text) == sum);
+}
+
+TEST_CASE("What a long text needed is given back") {
+  struct Scratch {
+    std::size_t bytes = 0;
+    [[nodiscard]] std::size_t held_bytes() const { return bytes; }
+  };
+  using Pool = plugins::ScratchPool<Scratch>;
+  Pool pool;
+  { (*Pool::Loan(pool)).bytes = 1000; }
+  CHECK((*Pool::Loan(pool)).bytes == 1000);
+  { (*Pool::Loan(pool)).bytes = 10'000'000; }
+  CHECK((*Pool::Loan(pool)).bytes == 0);
+
+  const plugins::Tokenizer tokenizer("icu", Normalization::kNfc, plugins::Signs::kDropped);
+  plugins::Tokens tokens;
+  tokenizer.split(repeated("\u00e9 ", 100'000), tokens);
+  CHECK(tokens.held_bytes() > 300'000 * (1 + sizeof(char16_t)));
+}
+
+// Where an encoder's cost is the square of the length, one of these takes minutes: see TIMEOUT.
+TEST_CASE("No encoder takes long for a text made to be slow", "[cost]") {
+  const auto of_length = [](const std::string& unit, std::size_t bytes) {
+    return "a" + repeated(unit, bytes / unit.size());
+  };
+  for_each_specimen([&](const Specimen& specimen) {
+    if (!specimen.takes_any_text) return;
+    static_cast<void>(specimen.open().encode(of_length("\u0301\u0316", 1'000'000)));
+    // Nothing that the model of pieces knows.
+    if (specimen.name != "hashing pieces") return;
+    static_cast<void>(specimen.open().encode(of_length("\u4e2d", 3'000'000)));
+  });
+  const LoadedEncoder folding(shipped("hashing"), "{}");
+  static_cast<void>(folding.encode(of_length("\u0301\u034f\u0316", 1'000'000)));
+  // Two scripts without a dictionary.
+  static_cast<void>(folding.encode(of_length("\u1950\u1980", 10'000'000)));
+}
+
+}  // namespace phsic::tests
