@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/un.h>
 #include <unistd.h>
 
@@ -24,6 +25,13 @@ constexpr std::size_t kMostFrames = 16;
 constexpr int kMostNow = 100000;
 
 constexpr std::string_view kIpc = "ipc://";
+
+// Whether something is there that is not a socket. ZeroMQ would remove it.
+bool is_other_file(const std::string& path) {
+  struct stat status {};
+  if (path.empty() || path[0] == '@' || path == "*") return false;
+  return ::lstat(path.c_str(), &status) == 0 && !S_ISSOCK(status.st_mode);
+}
 
 bool is_listening(const std::string& path) {
   sockaddr_un address{};
@@ -51,9 +59,18 @@ Socket::~Socket() {
 }
 
 void Socket::bind(const std::string& endpoint) {
-  // ZeroMQ would silently take such a socket away from whoever has it.
-  if (endpoint.starts_with(kIpc) && is_listening(endpoint.substr(kIpc.size()))) {
-    throw Error(fmt::format("{}: cannot be bound: another process listens there", endpoint));
+  if (endpoint.starts_with(kIpc)) {
+    const auto path = endpoint.substr(kIpc.size());
+    // ZeroMQ would silently take such a socket away from whoever has it.
+    if (is_listening(path)) {
+      throw Error(fmt::format("{}: cannot be bound: another process listens there", endpoint));
+    }
+    if (is_other_file(path)) {
+      throw Error(
+          fmt::format("{}: cannot be bound: found a file there, expected nothing or a socket that "
+                      "nobody listens at",
+                      endpoint));
+    }
   }
   try {
     socket_.bind(endpoint);

@@ -304,6 +304,16 @@ class Start(Case):
             self.assertIn(endpoint, done.stderr)
             self.assertIn("in use", done.stderr)
 
+    def test_a_file_where_a_socket_should_be_is_left_alone(self):
+        path = self.file("precious\n")
+        for key in ("service", "ingest", "feed"):
+            others = [f"--set={other}=tcp://127.0.0.1:*" for other in ("service", "ingest", "feed")
+                      if other != key]
+            done = self.attempt(f"--set={key}=ipc://{path}", *others)
+            self.assertEqual(done.returncode, 1)
+            self.assertIn(str(path), done.stderr)
+            self.assertEqual(path.read_text(), "precious\n")
+
     def test_an_encoder_that_does_not_open_is_told_with_its_stream(self):
         path = self.file("streams: {a: {encoder: 'wordvec:file=/nowhere/at.all'}}\n")
         done = self.attempt("--config", path, "--set=service=tcp://127.0.0.1:*", "--set=ingest=",
