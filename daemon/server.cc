@@ -25,6 +25,10 @@ constexpr auto kFlush = std::chrono::milliseconds(2);
 // How long clients that do not read their answers are waited for at the end.
 constexpr auto kGrace = std::chrono::seconds(1);
 
+// What is still read when the daemon is told to end. More may come as fast as it is read.
+constexpr std::size_t kLastMessages = 1024;
+constexpr std::size_t kLastBytes = 64U << 20U;
+
 // Who subscribes has no more to say than some names of topics.
 constexpr std::uint64_t kTopicBytes = 1024;
 constexpr std::uint64_t kSubscriptionBytes = 128U << 10U;
@@ -278,9 +282,21 @@ void Server::tell_audience() {
   }
 }
 
+void Server::arm_drain_timer() {
+  drain_timer_.expires_after(std::chrono::duration_cast<Clock::duration>(
+      std::chrono::duration<double>(config_.drain_seconds)));
+  drain_timer_.async_wait([this](const boost::system::error_code& error) {
+    if (error) return;
+    // A thread that does not end cannot be joined: leave everything as it is.
+    log(LogLevel::kError, "not drained", {{"seconds", config_.drain_seconds}});
+    std::_Exit(1);
+  });
+}
+
 void Server::drain() {
+  arm_drain_timer();
   // What clients have sent is accepted, as far as it has arrived.
-  service_->read_now();
+  service_->read_now(kLastMessages, kLastBytes);
   is_draining_ = true;
   log(LogLevel::kInfo, "draining", {{"seconds", config_.drain_seconds}});
   notify_stopping();
@@ -291,14 +307,6 @@ void Server::drain() {
     entrance->parked = nullptr;
   }
   for (auto& [name, served] : streams_) served.lane->close();
-  drain_timer_.expires_after(std::chrono::duration_cast<Clock::duration>(
-      std::chrono::duration<double>(config_.drain_seconds)));
-  drain_timer_.async_wait([this](const boost::system::error_code& error) {
-    if (error) return;
-    // A thread that does not end cannot be joined: leave everything as it is.
-    log(LogLevel::kError, "not drained", {{"seconds", config_.drain_seconds}});
-    std::_Exit(1);
-  });
   stop_if_drained();
 }
 
@@ -306,7 +314,7 @@ void Server::stop_if_drained() {
   if (!is_draining_ || is_reloading_ || lanes_closed_ < streams_.size()) return;
   if (!grace_ends_) {
     // Those who asked meanwhile are told that it is over.
-    service_->read_now();
+    service_->read_now(kLastMessages, kLastBytes);
     grace_ends_ = Clock::now() + kGrace;
   }
   if (!outbox_->is_empty()) {

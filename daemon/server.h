@@ -92,6 +92,7 @@ class Server : private Outlet {
   void await_signal();
   void on_signal(int signal);
   void tick();
+  void arm_drain_timer();
   void drain();
   void stop_if_drained();
   void tell_audience();

@@ -21,8 +21,6 @@ namespace {
 constexpr int kTurn = 64;
 // No message has so many; further frames are dropped as they are read.
 constexpr std::size_t kMostFrames = 16;
-// Messages read at once on the way out.
-constexpr int kMostNow = 100000;
 
 constexpr std::string_view kIpc = "ipc://";
 
@@ -93,8 +91,11 @@ void Socket::read(std::function<void(Frames&)> take) {
   check_soon();
 }
 
-void Socket::read_now() {
-  for (int i = 0; i < kMostNow && receive(); ++i) take_(frames_);
+void Socket::read_now(std::size_t messages, std::size_t bytes) {
+  for (std::size_t read = 0; messages > 0 && read < bytes && receive(); --messages) {
+    for (const auto& frame : frames_) read += frame.size();
+    take_(frames_);
+  }
   check_soon();
 }
 

@@ -7,6 +7,7 @@
 
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/posix/stream_descriptor.hpp>
+#include <cstddef>
 #include <functional>
 #include <span>
 #include <string>
@@ -36,8 +37,8 @@ class Socket {
 
   // From now on calls `take` in the loop for each message.
   void read(std::function<void(Frames&)> take);
-  // Calls it for everything that is there already.
-  void read_now();
+  // Calls it for what is there already, within these limits.
+  void read_now(std::size_t messages, std::size_t bytes);
   void pause() { is_paused_ = true; }
   void resume();
   [[nodiscard]] bool is_paused() const { return is_paused_; }

@@ -89,6 +89,25 @@ class Drain(WithGate):
         self.assertEqual(daemon.stop(), 1)
         self.assertIn("not drained", daemon.log())
 
+    def test_a_flood_does_not_put_off_the_end(self):
+        daemon = self.gated({"s": GATED, "chat": SMALL}, drain="200s")
+        daemon.own.learn(PAIRS, stream="chat")
+        daemon.ask("refresh", stream="chat")
+        waiting, *flooders = [daemon.client() for _ in range(9)]
+        waiting.send({"op": "score", "stream": "s", "pairs": [["wait", "b"]]})
+        # Quicker to send than to answer: all of it is there before it has been read.
+        flood = json.dumps({"op": "stats", "stream": "chat", "calibration": True}).encode()
+        for flooder in flooders * 2000:
+            flooder.send(flood)
+        for flooder in flooders:
+            flooder.receive()
+        daemon.signal(signal.SIGTERM)
+        daemon.until(lambda: "draining" in daemon.log())
+        self.assertLess(daemon.stats()["requests"], 8000)
+        self.gate.touch()
+        self.assertTrue(waiting.receive()["ok"])
+        self.assertEqual(daemon.wait(), 0)
+
     def test_an_idle_daemon_ends_with_status_nought(self):
         daemon = self.daemon({"a": SMALL, "b": {**SMALL, "workers": 3}})
         self.assertEqual(daemon.stop(), 0)
