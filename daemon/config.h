@@ -61,6 +61,7 @@ struct Config {
   std::uint64_t message_bytes = 4U << 20U;  // of one frame, at most
   std::uint32_t request_pairs = 65536;      // of one request, at most
   std::uint32_t feed_queue = 10000;         // messages kept for a subscriber that is slow
+  std::uint64_t feed_bytes = 64U << 20U;    // the same in bytes, of all subscribers
   double drain_seconds = 10;
   std::string state;              // the file; empty: nothing is kept
   bool keeps_journal = false;     // whole

@@ -159,6 +159,13 @@ constexpr DaemonOption kDaemonOptions[] = {
     {"feed-queue", DaemonForm::kText, false, "N", "10000",
      "messages kept for a subscriber that is slow; it loses what is beyond",
      set_whole<&Config::feed_queue, 10'000'000>, nullptr, same<&Config::feed_queue>},
+    {"feed-bytes", DaemonForm::kText, false, "SIZE", "64MiB",
+     "the same in bytes, of all subscribers together: beyond half of it those who do not read are "
+     "disconnected, beyond all of it nobody gets anything",
+     [](Config& config, std::string_view text) {
+       config.feed_bytes = bytes_value(text, 1U << 10U, kMaxQueueBytes);
+     },
+     nullptr, same<&Config::feed_bytes>},
     {"drain", DaemonForm::kText, false, "TIME", "10s",
      "how long to finish what was accepted before the daemon ends", set_drain, nullptr,
      same<&Config::drain_seconds>},

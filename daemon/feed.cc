@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <array>
 #include <iterator>
 
@@ -11,13 +10,14 @@
 namespace phsic {
 namespace {
 
-// More prefixes than this are not looked at one by one: everything counts as subscribed.
-constexpr std::size_t kMostSubscriptions = 1000;
+constexpr std::size_t kLongestNumber = 32;  // with its name
 
 }  // namespace
 
-Feed::Feed(Socket& socket, std::function<void()> audience_changed)
-    : socket_(socket), audience_changed_(std::move(audience_changed)) {
+Feed::Feed(Socket& socket, std::uint64_t most_bytes, std::function<void()> audience_changed)
+    : socket_(socket),
+      most_bytes_(most_bytes),
+      audience_changed_(std::move(audience_changed)) {
   socket_.read([this](const Frames& frames) { take_subscription(frames); });
 }
 
@@ -54,8 +54,8 @@ void Feed::take_subscription(const Frames& frames) {
   if (text.empty()) return;
   const auto prefix = text.substr(1);
   if (text[0] == 1) {
-    if (subscriptions_.size() < kMostSubscriptions) subscriptions_.emplace(prefix);
-  } else if (text[0] == 0 && subscriptions_.size() < kMostSubscriptions) {
+    subscriptions_.emplace(prefix);
+  } else if (text[0] == 0) {
     if (const auto found = subscriptions_.find(prefix); found != subscriptions_.end()) {
       subscriptions_.erase(found);
     }
@@ -64,18 +64,27 @@ void Feed::take_subscription(const Frames& frames) {
 }
 
 bool Feed::has_audience(const std::string& topic) const {
-  if (subscriptions_.size() >= kMostSubscriptions) return true;
-  return std::any_of(subscriptions_.begin(), subscriptions_.end(),
-                     [&](const std::string& prefix) { return topic.starts_with(prefix); });
+  // There may be many more subscriptions than a topic has beginnings.
+  for (std::size_t size = 0; size <= topic.size(); ++size) {
+    if (subscriptions_.contains(std::string_view(topic).substr(0, size))) return true;
+  }
+  return false;
 }
 
 void Feed::publish(const std::string& topic, std::uint64_t sequence, std::string_view rest) {
-  text_.clear();
-  fmt::format_to(std::back_inserter(text_), "{{\"seq\":{},", sequence);
-  text_.append(rest);
-  const std::array<std::string_view, 2> frames = {topic, text_};
+  const auto unread = unsent_->bytes();
+  if (unread > 0 && unread + rest.size() > most_bytes_) {
+    ++left_out_;
+    return;
+  }
+  std::string text;
+  text.reserve(rest.size() + kLongestNumber);
+  fmt::format_to(std::back_inserter(text), "{{\"seq\":{},", sequence);
+  text.append(rest);
+  auto message = counted_message(std::move(text), unsent_);
+  const std::array<std::string_view, 1> envelope = {topic};
   // XPUB drops what a slow subscriber has no room for; the numbers tell it so.
-  if (socket_.send(frames) == Socket::Sent::kYes) ++published_;
+  if (socket_.send(envelope, message) == Socket::Sent::kYes) ++published_;
 }
 
 void Feed::publish_scores(const std::string& stream, const Job& job) {

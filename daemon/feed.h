@@ -8,12 +8,14 @@
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <memory>
 #include <set>
 #include <string>
 #include <string_view>
 
 #include "daemon/job.h"
 #include "daemon/socket.h"
+#include "daemon/unsent.h"
 
 namespace phsic {
 
@@ -22,8 +24,9 @@ class Feed {
   // Keeps the last number of a topic that may have been given.
   using Reserve = std::function<void(const std::string& topic, std::uint64_t last)>;
 
-  // `audience_changed` is called when somebody subscribed or left.
-  Feed(Socket& socket, std::function<void()> audience_changed);
+  // No more than `most_bytes` are published and unread. `audience_changed` is called when somebody
+  // subscribed or left.
+  Feed(Socket& socket, std::uint64_t most_bytes, std::function<void()> audience_changed);
 
   // From now on numbers are reserved.
   void keep(Reserve reserve);
@@ -41,6 +44,10 @@ class Feed {
   void publish_event(const std::string& stream, std::string_view event);
 
   [[nodiscard]] std::uint64_t published() const { return published_; }
+  // Messages that were left out because too much was unread.
+  [[nodiscard]] std::uint64_t left_out() const { return left_out_; }
+  // Whether so much is unread that those who do not read should be got rid of.
+  [[nodiscard]] bool is_crowded() const { return unsent_->bytes() > most_bytes_ / 2; }
 
  private:
   void take_subscription(const Frames& frames);
@@ -48,13 +55,15 @@ class Feed {
   void reserve(const std::string& topic, std::uint64_t last);
 
   Socket& socket_;
+  const std::uint64_t most_bytes_;
   std::function<void()> audience_changed_;
+  std::shared_ptr<Unsent> unsent_ = std::make_shared<Unsent>();
   std::set<std::string, std::less<>> subscriptions_;  // prefixes
   std::map<std::string, std::uint64_t> sequences_;    // the last number of each topic
   std::map<std::string, std::uint64_t> reserved_;
   Reserve reserve_;  // empty: there is no state
   std::uint64_t published_ = 0;
-  std::string text_;
+  std::uint64_t left_out_ = 0;
 };
 
 }  // namespace phsic

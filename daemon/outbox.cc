@@ -8,56 +8,71 @@ namespace {
 
 constexpr std::size_t kMostBytes = 16U << 20U;  // kept for one client
 constexpr std::size_t kMostOfAll = 64U << 20U;
+// A client that has read everything is not to suffer from those who read nothing.
+constexpr std::size_t kMostWithFirst = 4 * kMostOfAll;
 
 }  // namespace
 
-Socket::Sent Outbox::post(const std::string& client, bool has_delimiter, std::string_view text) {
-  const std::array<std::string_view, 3> frames = {client, has_delimiter ? "" : text, text};
-  const auto sent = socket_.send(std::span(frames).first(has_delimiter ? 3 : 2));
+Socket::Sent Outbox::post(const std::string& client, Letter& letter) {
+  const std::array<std::string_view, 2> envelope = {client, ""};
+  const auto sent =
+      socket_.send(std::span(envelope).first(letter.has_delimiter ? 2 : 1), letter.text);
   if (sent == Socket::Sent::kYes) ++sent_;
   if (sent == Socket::Sent::kNobody) ++lost_;
   return sent;
 }
 
-void Outbox::send(const std::string& client, bool has_delimiter, std::string_view text) {
-  const auto found = waiting_.find(client);
-  if (found == waiting_.end() && post(client, has_delimiter, text) != Socket::Sent::kNotNow) return;
-  const auto own = found == waiting_.end() ? 0 : found->second.bytes;
-  if (own + text.size() > kMostBytes || bytes_ + text.size() > kMostOfAll) {
+const std::shared_ptr<Unsent>& Outbox::unsent_of(const std::string& client) {
+  auto& unsent = unsent_[client];
+  if (unsent == nullptr) unsent = std::make_shared<Unsent>(whole_);
+  return unsent;
+}
+
+void Outbox::send(const std::string& client, bool has_delimiter, std::string text) {
+  const auto& unsent = unsent_of(client);
+  const auto own = unsent->bytes();
+  const auto most_of_all = own == 0 ? kMostWithFirst : kMostOfAll;
+  // A single answer may be larger than what is kept of several.
+  if ((own > 0 && own + text.size() > kMostBytes) ||
+      (whole_->bytes() > 0 && whole_->bytes() + text.size() > most_of_all)) {
     ++lost_;
     return;
   }
-  auto& shelf = waiting_[client];
-  shelf.bytes += text.size();
-  bytes_ += text.size();
-  shelf.letters.push_back({std::string(text), has_delimiter});
+  Letter letter{counted_message(std::move(text), unsent), has_delimiter};
+  const auto found = waiting_.find(client);
+  if (found != waiting_.end()) {
+    found->second.push_back(std::move(letter));
+  } else if (post(client, letter) == Socket::Sent::kNotNow) {
+    waiting_[client].push_back(std::move(letter));
+  }
 }
 
 void Outbox::give_up() {
-  for (const auto& [client, shelf] : waiting_) lost_ += shelf.letters.size();
+  for (const auto& [client, shelf] : waiting_) lost_ += shelf.size();
   waiting_.clear();
-  bytes_ = 0;
 }
 
 void Outbox::flush() {
   for (auto it = waiting_.begin(); it != waiting_.end();) {
     auto& [client, shelf] = *it;
-    while (!shelf.letters.empty()) {
-      const auto& letter = shelf.letters.front();
-      const auto sent = post(client, letter.has_delimiter, letter.text);
+    while (!shelf.empty()) {
+      const auto sent = post(client, shelf.front());
       if (sent == Socket::Sent::kNotNow) break;
-      shelf.bytes -= letter.text.size();
-      bytes_ -= letter.text.size();
-      shelf.letters.pop_front();
+      shelf.pop_front();
       if (sent == Socket::Sent::kNobody) {
         // The rest is for nobody, too.
-        lost_ += shelf.letters.size();
-        bytes_ -= shelf.bytes;
-        shelf.letters.clear();
+        lost_ += shelf.size();
+        shelf.clear();
       }
     }
-    it = shelf.letters.empty() ? waiting_.erase(it) : std::next(it);
+    it = shelf.empty() ? waiting_.erase(it) : std::next(it);
   }
 }
+
+void Outbox::forget_idle() {
+  std::erase_if(unsent_, [](const auto& of_client) { return of_client.second->bytes() == 0; });
+}
+
+bool Outbox::is_crowded() const { return whole_->bytes() > kMostOfAll / 2; }
 
 }  // namespace phsic

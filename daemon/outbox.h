@@ -1,18 +1,20 @@
 // Answers on their way to clients that read slowly.
 //
-// ZeroMQ keeps some messages for each client; what it has no room for waits here, in order, up to a
-// number of bytes for each client and for all. What a client does not read beyond that is lost, and
-// so is what a client that is gone would have got. Belongs to the loop's thread.
+// ZeroMQ keeps some messages for each client; what it has no room for waits here, in order. Both
+// together are bounded in bytes, for each client and for all. What a client does not read beyond
+// that is lost, and so is what a client that is gone would have got. Belongs to the loop's thread.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
 #include <deque>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <unordered_map>
 
 #include "daemon/socket.h"
+#include "daemon/unsent.h"
 
 namespace phsic {
 
@@ -21,32 +23,36 @@ class Outbox {
   explicit Outbox(Socket& socket) : socket_(socket) {}
 
   // `has_delimiter`: with the empty frame that a REQ socket expects.
-  void send(const std::string& client, bool has_delimiter, std::string_view text);
+  void send(const std::string& client, bool has_delimiter, std::string text);
   // Forgets what waits.
   void give_up();
   // Tries again what waits.
   void flush();
   [[nodiscard]] bool is_empty() const { return waiting_.empty(); }
 
+  // Forgets clients that have read everything.
+  void forget_idle();
+  // Whether so much is unread that those who do not read should be got rid of.
+  [[nodiscard]] bool is_crowded() const;
+
   [[nodiscard]] std::uint64_t sent() const { return sent_; }
   [[nodiscard]] std::uint64_t lost() const { return lost_; }
 
  private:
   struct Letter {
-    std::string text;
+    zmq::message_t text;
     bool has_delimiter = false;
   };
-  struct Shelf {
-    std::deque<Letter> letters;
-    std::size_t bytes = 0;
-  };
+  using Shelf = std::deque<Letter>;
 
-  [[nodiscard]] Socket::Sent post(const std::string& client, bool has_delimiter,
-                                  std::string_view text);
+  [[nodiscard]] const std::shared_ptr<Unsent>& unsent_of(const std::string& client);
+  [[nodiscard]] Socket::Sent post(const std::string& client, Letter& letter);
 
   Socket& socket_;
   std::unordered_map<std::string, Shelf> waiting_;
-  std::size_t bytes_ = 0;  // of all
+  // What each client has not read, here and in ZeroMQ, and the sum.
+  std::unordered_map<std::string, std::shared_ptr<Unsent>> unsent_;
+  std::shared_ptr<Unsent> whole_ = std::make_shared<Unsent>();
   std::uint64_t sent_ = 0;
   std::uint64_t lost_ = 0;
 };

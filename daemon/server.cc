@@ -17,7 +17,9 @@ namespace {
 constexpr auto kTick = std::chrono::seconds(1);
 // Requests and messages that ZeroMQ reads ahead of us for one peer. Together with the largest
 // message this bounds what a peer can make us keep.
-constexpr int kReadAhead = 64;
+constexpr std::uint64_t kReadAhead = 64;
+constexpr std::uint64_t kLeastReadAhead = 4;
+constexpr std::uint64_t kReadAheadBytes = std::uint64_t{1} << 30U;
 constexpr int kSendAhead = 256;
 constexpr int kHeartbeat = 10000;  // milliseconds; a peer silent for three is gone
 constexpr int kLinger = 1000;      // milliseconds
@@ -35,11 +37,18 @@ constexpr std::uint64_t kSubscriptionBytes = 128U << 10U;
 // Of all messages that are not whole yet.
 constexpr std::uint64_t kPendingBytes = 256U << 20U;
 
+// JSON and two frames of vectors, each as large as may be.
+std::uint64_t largest_message(const Config& config) { return 4 * config.message_bytes; }
+
+int read_ahead(const Config& config) {
+  const auto count = kReadAheadBytes / largest_message(config);
+  return static_cast<int>(std::clamp(count, kLeastReadAhead, kReadAhead));
+}
+
 Connections::Limits limits_of(const Config& config) {
   Connections::Limits limits;
   limits.frame_bytes = config.message_bytes;
-  // JSON and two frames of vectors, each as large as may be.
-  limits.message_bytes = 4 * config.message_bytes;
+  limits.message_bytes = largest_message(config);
   limits.pending_bytes = std::max(kPendingBytes, 4 * limits.message_bytes);
   limits.topic_bytes = kTopicBytes;
   limits.subscription_bytes = kSubscriptionBytes;
@@ -151,7 +160,7 @@ std::unique_ptr<Socket> Server::make_socket(zmq::socket_type type) {
   auto socket = std::make_unique<Socket>(loop_, context_, type);
   auto& raw = socket->zmq();
   raw.set(zmq::sockopt::linger, kLinger);
-  raw.set(zmq::sockopt::rcvhwm, kReadAhead);
+  raw.set(zmq::sockopt::rcvhwm, read_ahead(config_));
   raw.set(zmq::sockopt::sndhwm, kSendAhead);
   raw.set(zmq::sockopt::maxmsgsize, static_cast<std::int64_t>(config_.message_bytes));
   raw.set(zmq::sockopt::tcp_keepalive, 1);
@@ -171,7 +180,7 @@ void Server::open_sockets() {
   feed_socket_->zmq().set(zmq::sockopt::sndhwm, static_cast<int>(config_.feed_queue));
   feed_socket_->zmq().set(zmq::sockopt::maxmsgsize, static_cast<std::int64_t>(kTopicBytes));
   connections_.bind_feed(*feed_socket_, config_.feed);
-  feed_ = std::make_unique<Feed>(*feed_socket_, [this] { tell_audience(); });
+  feed_ = std::make_unique<Feed>(*feed_socket_, config_.feed_bytes, [this] { tell_audience(); });
 }
 
 // Once the streams are there.
@@ -259,8 +268,17 @@ void Server::on_signal(int signal) {
   }
 }
 
-void Server::tick() {
+// What peers leave unread or behind must not be kept for ever.
+void Server::relieve() {
   connections_.forget_closed();
+  outbox_->forget_idle();
+  if (outbox_->is_crowded()) connections_.cut_stalled(Connections::Side::kRequests);
+  if (feed_->is_crowded()) connections_.cut_stalled(Connections::Side::kFeed);
+  spare_memory_.give_back();
+}
+
+void Server::tick() {
+  relieve();
   for (auto& [name, served] : streams_) {
     const auto shed = served.lane->shed();
     if (shed == served.shed_told) continue;
@@ -373,8 +391,8 @@ void Server::closed(Lane& lane) {
   call_loop();
 }
 
-void Server::finish(const Job& job) {
-  if (!job.client.empty()) reply(job, job.reply);
+void Server::finish(Job& job) {
+  if (!job.client.empty()) reply(job, std::move(job.reply));
   if (job.operation == Operation::kScore) feed_->publish_scores(job.lane->name(), job);
   const auto now = Clock::now();
   streams_.at(job.lane->name()).latency.add(now - job.arrived, now);

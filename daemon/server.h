@@ -27,6 +27,7 @@
 #include "daemon/keeper.h"
 #include "daemon/lane.h"
 #include "daemon/latency.h"
+#include "daemon/memory.h"
 #include "daemon/outbox.h"
 #include "daemon/restart.h"
 #include "daemon/socket.h"
@@ -92,6 +93,7 @@ class Server : private Outlet {
   void await_signal();
   void on_signal(int signal);
   void tick();
+  void relieve();
   void arm_drain_timer();
   void drain();
   void stop_if_drained();
@@ -111,14 +113,14 @@ class Server : private Outlet {
   void take_message(Entrance& entrance, Frames& frames);
   void let_in(Entrance& entrance, std::shared_ptr<Job> job);
   [[nodiscard]] Served& served(const std::string& stream);
-  void reply(const Job& job, std::string_view text);
+  void reply(const Job& job, std::string text);
   [[nodiscard]] std::string ping_reply(const Job& job) const;
   [[nodiscard]] std::string stats_reply(const Job& job);
   void append_state(std::string& out) const;
   [[nodiscard]] std::string streams_reply(const Job& job) const;
   void append_latency(Latency& latency, std::string& out) const;
   void take_deliveries();
-  void finish(const Job& job);
+  void finish(Job& job);
   void flush_later();
 
   // The Outlet, in any thread.
@@ -146,6 +148,7 @@ class Server : private Outlet {
   std::unique_ptr<Socket> feed_socket_;
   std::unique_ptr<Feed> feed_;
   std::vector<std::unique_ptr<Entrance>> entrances_;
+  SpareMemory spare_memory_;
   Decoder decoder_;
   std::vector<std::string_view> frame_views_;
 

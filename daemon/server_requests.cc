@@ -2,7 +2,6 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
-#include <fstream>
 #include <iterator>
 
 #include "daemon/json_text.h"
@@ -16,14 +15,6 @@ namespace {
 double seconds_since_1970() {
   const auto now = std::chrono::system_clock::now().time_since_epoch();
   return std::chrono::duration<double>(now).count();
-}
-
-std::uint64_t resident_bytes() {
-  std::ifstream file("/proc/self/statm");
-  std::uint64_t size = 0;
-  std::uint64_t resident = 0;
-  file >> size >> resident;
-  return resident * static_cast<std::uint64_t>(sysconf(_SC_PAGESIZE));
 }
 
 void append_texts(std::string_view name, const std::vector<std::string>& texts, std::string& out) {
@@ -138,8 +129,8 @@ void Server::let_in(Entrance& entrance, std::shared_ptr<Job> job) {
   entrance.socket->pause();
 }
 
-void Server::reply(const Job& job, std::string_view text) {
-  outbox_->send(job.client, job.has_delimiter, text);
+void Server::reply(const Job& job, std::string text) {
+  outbox_->send(job.client, job.has_delimiter, std::move(text));
   flush_later();
 }
 
@@ -199,10 +190,12 @@ std::string Server::stats_reply(const Job& job) {
                  "}},\"daemon\":{{\"version\":\"{}\",\"pid\":{},\"uptime\":{:.3f},\"memory\":{},"
                  "\"requests\":{},\"replies\":{},\"bad_requests\":{},\"lost_replies\":{},"
                  "\"messages\":{},\"bad_messages\":{},\"stalled\":{},\"published\":{},"
+                 "\"left_out\":{},"
                  "\"closed\":{},\"reloads\":{},\"refused_reloads\":{}",
                  PHSIC_VERSION, getpid(), uptime, resident_bytes(), requests_, outbox_->sent(),
                  bad_requests_, outbox_->lost(), messages_, bad_messages_, stalled_,
-                 feed_->published(), connections_.cut(), reloads_, refused_reloads_);
+                 feed_->published(), feed_->left_out(), connections_.cut(), reloads_,
+                 refused_reloads_);
   if (keeper_ != nullptr) append_state(out);
   out += "}}";
   return out;

@@ -148,15 +148,15 @@ bool Socket::receive() {
   }
 }
 
-Socket::Sent Socket::send(std::span<const std::string_view> frames) {
+Socket::Sent Socket::send(std::span<const std::string_view> envelope, zmq::message_t& body) {
   check_soon();
   try {
-    for (std::size_t i = 0; i < frames.size(); ++i) {
-      const auto more = i + 1 < frames.size() ? zmq::send_flags::sndmore : zmq::send_flags::none;
-      if (!socket_.send(zmq::buffer(frames[i]), more | zmq::send_flags::dontwait)) {
+    for (const auto frame : envelope) {
+      if (!socket_.send(zmq::buffer(frame), zmq::send_flags::sndmore | zmq::send_flags::dontwait)) {
         return Sent::kNotNow;
       }
     }
+    if (!socket_.send(body, zmq::send_flags::dontwait)) return Sent::kNotNow;
   } catch (const zmq::error_t&) {
     return Sent::kNobody;
   }

@@ -49,7 +49,8 @@ class Socket {
     kNotNow,  // no room
     kNobody,  // no such peer
   };
-  [[nodiscard]] Sent send(std::span<const std::string_view> frames);
+  // The frames of the envelope, then the body, which is moved away if it was sent.
+  [[nodiscard]] Sent send(std::span<const std::string_view> envelope, zmq::message_t& body);
 
   // No more reading, no more sending.
   void close(int linger_milliseconds);

@@ -29,6 +29,18 @@ class Feed(Case):
                 found.append((name, message))
         return found
 
+    def stalled(self, reader):
+        """A subscriber that has got something, and does not read it."""
+        socket = CONTEXT.socket(zmq.SUB)
+        socket.rcvhwm = 1
+        socket.rcvbuf = 4096
+        socket.subscribe("chat/score")
+        socket.connect(reader.daemon.feed)
+        self.addCleanup(socket.close, 0)
+        while not socket.poll(20):
+            reader.probe()
+        return socket
+
     def test_every_pair_is_published_once_in_order_with_its_id(self):
         daemon = self.daemon()
         subscriber = Subscriber(daemon)
@@ -164,15 +176,7 @@ class Feed(Case):
         daemon = self.daemon({"chat": {**SMALL, "feed-texts": True, "refresh": 10**6}},
                              feed_queue=10)
         reader = Subscriber(daemon)
-        stalled = CONTEXT.socket(zmq.SUB)
-        stalled.rcvhwm = 1
-        stalled.rcvbuf = 4096
-        stalled.subscribe("chat/score")
-        stalled.connect(daemon.feed)
-        self.addCleanup(stalled.close, 0)
-        # Both are there when the one that does not read has something to read.
-        while not stalled.poll(20):
-            reader.probe()
+        stalled = self.stalled(reader)
         reader.catch_up()
         # More than all buffers on the way hold together, in steps that the reader can follow.
         long = "x" * 20000
@@ -195,6 +199,42 @@ class Feed(Case):
         lost = numbers[-1] - numbers[0] + 1 - len(numbers)
         self.assertGreater(lost, 0)
         self.assertEqual(len(daemon.ask("score", pairs=[["a", "b"]])["scores"]), 1)
+
+
+    def test_a_subscriber_that_reads_nothing_is_got_rid_of_when_it_takes_too_much(self):
+        daemon = self.daemon({"chat": {**SMALL, "feed-texts": True, "refresh": 10**6}},
+                             feed_bytes="4MiB")
+        reader = Subscriber(daemon)
+        self.stalled(reader)
+        long = "x" * 20000
+        pairs = [{"x": long, "y": long}] * 10
+        daemon.until(lambda: daemon.ask("score", pairs=pairs) and daemon.stats()["closed"] == 1)
+        self.assertIn("does not read", daemon.log())
+        # Whoever reads goes on, once there is room again.
+        daemon.until(lambda: daemon.ask("score", pairs=[{"x": "a", "y": "b", "id": "last"}])
+                     and reader.socket.poll(0))
+        while reader.receive()[1].get("id") != "last":
+            pass
+
+    def test_who_has_left_is_not_published_for(self):
+        daemon = self.daemon()
+        socket = CONTEXT.socket(zmq.SUB)
+        self.addCleanup(socket.close, 0)
+        topics = [f"other/{number}" for number in range(1200)] + ["chat/"]
+        for topic in topics:
+            socket.subscribe(topic)
+        socket.connect(daemon.feed)
+        while not socket.poll(20):
+            daemon.ask("score", pairs=[["a", "b"]])
+        for topic in topics:
+            socket.unsubscribe(topic)
+
+        def is_silent():
+            before = daemon.stats()["published"]
+            daemon.ask("score", pairs=[["a", "b"]])
+            return daemon.stats()["published"] == before
+
+        daemon.until(is_silent)
 
 
 class Subscribe(Case):

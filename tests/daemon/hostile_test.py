@@ -240,6 +240,22 @@ class Hostile(Case):
             self.assert_serves_as_before()
         self.assertLess(self.d.stats()["memory"], 600 * MIB)
 
+    def test_answers_that_nobody_reads_are_bounded_in_bytes(self):
+        # An error that repeats what was asked: many bytes for little work.
+        name = "s" * 200000
+        request = json.dumps({"op": "score", "stream": name, "pairs": []}).encode()
+        before = self.d.stats()["memory"]
+        for endpoint in (self.d.service, self.tcp) * 3:
+            peer = Zmtp(self, endpoint, "DEALER")
+            for _ in range(200):
+                peer.frame(request)
+        # Those who read are served, and those who do not are got rid of.
+        self.assertIn(name, self.d.own.raw(request)["error"]["message"])
+        self.d.until(lambda: self.d.stats()["closed"] > 0)
+        self.assertLess(self.d.peak(), before + 150 * MIB)
+        self.d.until(lambda: self.d.stats()["memory"] < before + 100 * MIB)
+        self.assert_serves_as_before()
+
     def test_a_message_without_an_end_ends_its_connection(self):
         more = 1
         for kind, endpoints in (("DEALER", (self.d.service, self.tcp)), ("PUSH", (self.d.ingest,)),
