@@ -149,7 +149,7 @@ constexpr DaemonOption kDaemonOptions[] = {
      "folders with further encoders, searched before the one that is installed", add_encoder_folder,
      &Config::encoder_path, same<&Config::encoder_path>},
     {"message-bytes", DaemonForm::kText, false, "SIZE", "4MiB",
-     "of one frame, at most; who sends more is disconnected",
+     "of one frame, at most; who sends more is told so, and disconnected from twice as much on",
      [](Config& config, std::string_view text) {
        config.message_bytes = bytes_value(text, 1U << 10U, 1U << 30U);
      },

@@ -12,6 +12,7 @@
 #include <optional>
 
 #include "core/stream_config.h"
+#include "daemon/json_fault.h"
 #include "daemon/json_text.h"
 
 namespace phsic {
@@ -256,8 +257,11 @@ void require_frames(std::span<const std::string_view> frames, std::size_t expect
 Decoder::Object Decoder::header(std::string_view frame) {
   element root;
   if (const auto error = parser_.parse(frame.data(), frame.size()).get(root)) {
-    refuse(fmt::format("the message is not JSON ({}), expected an object",
-                       simdjson::error_message(error)));
+    if (error == simdjson::MEMALLOC) throw std::bad_alloc();
+    const auto fault = json_fault(frame);
+    refuse(
+        fmt::format("the message is not JSON {}, expected an object",
+                    fault.empty() ? fmt::format("({})", simdjson::error_message(error)) : fault));
   }
   object header;
   if (root.get(header) != simdjson::SUCCESS) {

@@ -47,7 +47,8 @@ int read_ahead(const Config& config) {
 
 Connections::Limits limits_of(const Config& config) {
   Connections::Limits limits;
-  limits.frame_bytes = config.message_bytes;
+  // Up to there the client is told that it is too large.
+  limits.frame_bytes = 2 * config.message_bytes;
   limits.message_bytes = largest_message(config);
   limits.pending_bytes = std::max(kPendingBytes, 4 * limits.message_bytes);
   limits.topic_bytes = kTopicBytes;
@@ -162,7 +163,7 @@ std::unique_ptr<Socket> Server::make_socket(zmq::socket_type type) {
   raw.set(zmq::sockopt::linger, kLinger);
   raw.set(zmq::sockopt::rcvhwm, read_ahead(config_));
   raw.set(zmq::sockopt::sndhwm, kSendAhead);
-  raw.set(zmq::sockopt::maxmsgsize, static_cast<std::int64_t>(config_.message_bytes));
+  raw.set(zmq::sockopt::maxmsgsize, static_cast<std::int64_t>(2 * config_.message_bytes));
   raw.set(zmq::sockopt::tcp_keepalive, 1);
   raw.set(zmq::sockopt::heartbeat_ivl, kHeartbeat);
   raw.set(zmq::sockopt::heartbeat_timeout, 3 * kHeartbeat);
@@ -411,7 +412,13 @@ void Server::take_deliveries() {
     closed.swap(closed_);
     is_called_ = false;
   }
-  for (const auto& job : delivered) finish(*job);
+  for (const auto& job : delivered) {
+    try {
+      finish(*job);
+    } catch (const std::bad_alloc&) {
+      log(LogLevel::kError, "no memory for an answer", {{"stream", job->lane->name()}});
+    }
+  }
   for (const auto& [lane, event] : announced) {
     feed_->publish_event(lane->name(), event);
     log(LogLevel::kInfo, "event",

@@ -108,6 +108,7 @@ class Server : private Outlet {
 
   // server_requests.cc: messages in, answers out.
   void take_request(Frames& frames);
+  void require_small(const Frames& frames) const;
   void serve(const std::shared_ptr<Job>& job);
   void hand_over(const std::shared_ptr<Job>& job);
   void take_message(Entrance& entrance, Frames& frames);

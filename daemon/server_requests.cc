@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include <iterator>
+#include <new>
 
 #include "daemon/json_text.h"
 #include "daemon/log.h"
@@ -15,6 +16,12 @@ namespace {
 double seconds_since_1970() {
   const auto now = std::chrono::system_clock::now().time_since_epoch();
   return std::chrono::duration<double>(now).count();
+}
+
+// Where a message came from: an address, or who is at the other end of a local socket.
+std::string_view peer_of(const Frames& frames) {
+  const char* address = zmq_msg_gets(frames.back().handle(), "Peer-Address");
+  return address == nullptr ? "" : address;
 }
 
 void append_texts(std::string_view name, const std::vector<std::string>& texts, std::string& out) {
@@ -41,14 +48,28 @@ void Server::take_request(Frames& frames) {
     frame_views_.push_back(frames[i].to_string_view());
   }
   try {
+    require_small(frames);
     decoder_.request(frame_views_, *job);
     serve(job);
   } catch (const RequestError& problem) {
     ++bad_requests_;
     reply(*job, error_reply(job->id, problem.code(), problem.what()));
+  } catch (const std::bad_alloc&) {
+    ++bad_requests_;
+    reply(*job, error_reply(job->id, "failed", "there is not enough memory"));
   } catch (const std::exception& problem) {
     ++bad_requests_;
     reply(*job, error_reply(job->id, "failed", problem.what()));
+  }
+}
+
+void Server::require_small(const Frames& frames) const {
+  for (const auto& frame : frames) {
+    if (frame.size() <= config_.message_bytes) continue;
+    log(LogLevel::kWarning, "message too large",
+        {{"peer", peer_of(frames)}, {"bytes", frame.size()}});
+    throw RequestError("too_large", fmt::format("found a frame of {} bytes, expected {} or fewer",
+                                                frame.size(), config_.message_bytes));
   }
 }
 
@@ -100,6 +121,7 @@ void Server::take_message(Entrance& entrance, Frames& frames) {
     frame_views_.push_back(frames[i].to_string_view());
   }
   try {
+    require_small(frames);
     decoder_.message(frame_views_, entrance.is_strict, *job);
     if (!entrance.stream.empty()) {
       if (entrance.is_strict && !job->stream.empty() && job->stream != entrance.stream) {
@@ -110,9 +132,10 @@ void Server::take_message(Entrance& entrance, Frames& frames) {
       job->stream = entrance.stream;
     }
     let_in(entrance, std::move(job));
-  } catch (const Error& problem) {
+  } catch (const std::exception& problem) {
     ++bad_messages_;
-    log(LogLevel::kWarning, "bad message", {{"problem", problem.what()}});
+    log(LogLevel::kWarning, "bad message",
+        {{"peer", peer_of(frames)}, {"problem", problem.what()}});
   }
 }
 

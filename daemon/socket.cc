@@ -9,10 +9,12 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstddef>
+#include <new>
 
 #include <boost/asio/post.hpp>
 
 #include "core/error.h"
+#include "daemon/log.h"
 
 namespace phsic {
 namespace {
@@ -94,7 +96,7 @@ void Socket::read(std::function<void(Frames&)> take) {
 void Socket::read_now(std::size_t messages, std::size_t bytes) {
   for (std::size_t read = 0; messages > 0 && read < bytes && receive(); --messages) {
     for (const auto& frame : frames_) read += frame.size();
-    take_(frames_);
+    hand_on();
   }
   check_soon();
 }
@@ -120,9 +122,18 @@ void Socket::check() {
       wait();
       return;
     }
-    take_(frames_);
+    hand_on();
   }
   check_soon();
+}
+
+// One message that there is no memory for must not end everything.
+void Socket::hand_on() {
+  try {
+    take_(frames_);
+  } catch (const std::bad_alloc&) {
+    log(LogLevel::kError, "no memory for a message");
+  }
 }
 
 void Socket::wait() {

@@ -60,6 +60,7 @@ class Socket {
   void check_soon();
   void wait();
   [[nodiscard]] bool receive();
+  void hand_on();
 
   boost::asio::io_context& loop_;
   zmq::socket_t socket_;

@@ -240,6 +240,20 @@ class Hostile(Case):
             self.assert_serves_as_before()
         self.assertLess(self.d.stats()["memory"], 600 * MIB)
 
+    def test_a_message_that_is_too_large_is_refused_and_the_next_one_served(self):
+        large = b'{"op":"ping","id":"' + b"x" * 300000 + b'"}'
+        for endpoint in (self.d.service, self.tcp):
+            client = self.d.client(endpoint=endpoint)
+            answer = client.raw(large)
+            self.assertEqual(answer["error"]["code"], "too_large")
+            self.assertIn("262144", answer["error"]["message"])
+            client.ask("ping")
+        self.assertEqual(self.d.stats()["bad_requests"], 2)
+        self.assertRegex(self.d.log(), "message too large peer=127.0.0.1 bytes=3000")
+        self.d.push().send(large)
+        self.d.until(lambda: self.d.stats()["bad_messages"] == 1)
+        self.assertEqual(self.d.stats()["closed"], 0)
+
     def test_answers_that_nobody_reads_are_bounded_in_bytes(self):
         # An error that repeats what was asked: many bytes for little work.
         name = "s" * 200000
