@@ -410,6 +410,17 @@ void ConfigReader::check_subscriptions() {
       problems_.add(line, path + ".stream",
                     fmt::format("found \"{}\", expected one of the streams", subscription.stream));
     }
+    const bool is_own =
+        !subscription.endpoint.empty() &&
+        std::any_of(config_.feed.begin(), config_.feed.end(), [&](const auto& feed) {
+          return Endpoint::to_connect(subscription.endpoint).leads_to(Endpoint::to_bind(feed));
+        });
+    if (is_own) {
+      problems_.add(
+          line, path + ".endpoint",
+          fmt::format("found \"{}\", which is the feed of this daemon, expected another's",
+                      subscription.endpoint));
+    }
     const auto here = config_.subscribe.begin() + static_cast<std::ptrdiff_t>(i);
     if (!here->endpoint.empty() && std::find(config_.subscribe.begin(), here, *here) != here) {
       problems_.add(line, path, "found the same subscription again, expected it once");

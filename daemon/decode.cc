@@ -14,6 +14,7 @@
 #include "core/stream_config.h"
 #include "daemon/json_fault.h"
 #include "daemon/json_text.h"
+#include "daemon/via.h"
 
 namespace phsic {
 namespace {
@@ -246,6 +247,28 @@ void fill_gaps(PairBlock& pairs) {
   }
 }
 
+// Of another daemon's feed. Some have a number of pairs, and none has pairs.
+bool is_event(object head) {
+  const auto pairs = member(head, "pairs");
+  const bool has_pairs = member(head, "x") || member(head, "y") || (pairs && pairs->is_array());
+  return !has_pairs && member(head, "event") && member(head, "seq");
+}
+
+// Which daemons the pair came through. A publisher that is none may mean anything by it.
+void read_via(object head, std::vector<std::string>& via) {
+  const auto found = member(head, "via");
+  array names;
+  if (!found || found->get(names) != simdjson::SUCCESS) return;
+  for (const auto value : names) {
+    std::string_view name;
+    if (value.get(name) != simdjson::SUCCESS || name.size() > kLongestId) continue;
+    if (via.size() == kMostDaemons) {
+      refuse(fmt::format("the pair came through {} daemons or more, expected fewer", kMostDaemons));
+    }
+    via.emplace_back(name);
+  }
+}
+
 void require_frames(std::span<const std::string_view> frames, std::size_t expected) {
   if (frames.size() == expected) return;
   refuse(fmt::format("the message has {} frames, expected {}: {}", frames.size(), expected,
@@ -388,9 +411,13 @@ void Decoder::request(std::span<const std::string_view> frames, Job& job) {
   require_frames(frames, 1);
 }
 
-void Decoder::message(std::span<const std::string_view> frames, bool strict, Job& job) {
+bool Decoder::message(std::span<const std::string_view> frames, bool strict, Job& job) {
   if (frames.empty()) refuse("the message has no frame, expected one of JSON");
   const auto head = header(frames[0]);
+  if (!strict) {
+    if (is_event(head)) return false;
+    read_via(head, job.via);
+  }
   job.operation = Operation::kScore;
   job.scores = true;
   job.learns = true;
@@ -408,11 +435,12 @@ void Decoder::message(std::span<const std::string_view> frames, bool strict, Job
     read_pairs(*pairs, job);
   } else if (x && y && x->is_object()) {
     read_vectors(frames, *x, *y, job);
-    return;
+    return true;
   } else {
     read_named_pair(head, false, "the message", job.pairs);
   }
   require_frames(frames, 1);
+  return true;
 }
 
 }  // namespace phsic

@@ -27,8 +27,9 @@ class Decoder {
   void request(std::span<const std::string_view> frames, Job& job);
 
   // The frames of a message on ingest: pairs to score and learn. Throws a RequestError. `strict`
-  // refuses members that are not known.
-  void message(std::span<const std::string_view> frames, bool strict, Job& job);
+  // refuses members that are not known. False: it is an event of another daemon's feed, which has
+  // no pairs.
+  [[nodiscard]] bool message(std::span<const std::string_view> frames, bool strict, Job& job);
 
  private:
   using Object = simdjson::dom::object;

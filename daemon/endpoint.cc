@@ -112,6 +112,15 @@ bool Endpoint::is_any() const {
          (transport == Transport::kIpc && address == "*");
 }
 
+bool Endpoint::leads_to(const Endpoint& bound) const {
+  if (bound.is_any() || transport != bound.transport) return false;
+  if (transport != Transport::kTcp || address == bound.address) return *this == bound;
+  const bool is_here = address == "localhost" || is_local();
+  const bool is_everywhere =
+      bound.address == "*" || bound.address == "0.0.0.0" || bound.address == "[::]";
+  return port == bound.port && is_here && (is_everywhere || address == "localhost");
+}
+
 bool Endpoint::is_local() const {
   if (transport != Transport::kTcp) return true;
   if (address == "lo" || address == "[::1]" || address.starts_with("[::ffff:127.")) return true;

@@ -22,6 +22,9 @@ struct Endpoint {
 
   // Does binding to it give another place each time?
   [[nodiscard]] bool is_any() const;
+  // Does a connection to it lead to what is bound to `bound` on this machine, as far as can be
+  // seen?
+  [[nodiscard]] bool leads_to(const Endpoint& bound) const;
   // Can nobody outside this machine reach it?
   [[nodiscard]] bool is_local() const;
 };

@@ -6,6 +6,7 @@
 #include <iterator>
 
 #include "daemon/topics.h"
+#include "daemon/via.h"
 
 namespace phsic {
 namespace {
@@ -17,6 +18,7 @@ constexpr std::size_t kLongestNumber = 32;  // with its name
 Feed::Feed(Socket& socket, std::uint64_t most_bytes, std::function<void()> audience_changed)
     : socket_(socket),
       most_bytes_(most_bytes),
+      name_(random_name()),
       audience_changed_(std::move(audience_changed)) {
   socket_.read([this](const Frames& frames) { take_subscription(frames); });
 }
@@ -71,16 +73,17 @@ bool Feed::has_audience(const std::string& topic) const {
   return false;
 }
 
-void Feed::publish(const std::string& topic, std::uint64_t sequence, std::string_view rest) {
+void Feed::publish(const std::string& topic, std::uint64_t sequence, std::string_view via,
+                   std::string_view rest) {
   const auto unread = unsent_->bytes();
   if (unread > 0 && unread + rest.size() > most_bytes_) {
     ++left_out_;
     return;
   }
   std::string text;
-  text.reserve(rest.size() + kLongestNumber);
+  text.reserve(rest.size() + via.size() + kLongestNumber);
   fmt::format_to(std::back_inserter(text), "{{\"seq\":{},", sequence);
-  text.append(rest);
+  text.append(via).append(rest);
   auto message = counted_message(std::move(text), unsent_);
   const std::array<std::string_view, 1> envelope = {topic};
   // XPUB drops what a slow subscriber has no room for; the numbers tell it so.
@@ -94,6 +97,7 @@ void Feed::publish_scores(const std::string& stream, const Job& job) {
   const bool flags = has_audience(flag_topic);
   auto& score_number = sequences_[score_topic];
   auto& flag_number = sequences_[flag_topic];
+  const auto via = scores || flags ? via_member(job.via, name_) + ',' : std::string();
   // Without an audience when it was scored there is no text, even if there is one now.
   const std::string_view feed = job.feed;
   for (std::size_t i = 0; i < job.pairs.size(); ++i) {
@@ -103,8 +107,8 @@ void Feed::publish_scores(const std::string& stream, const Job& job) {
     if (i >= job.feed_ends.size()) continue;
     const auto start = i == 0 ? 0 : job.feed_ends[i - 1];
     const auto rest = feed.substr(start, job.feed_ends[i] - start);
-    if (scores) publish(score_topic, score_number, rest);
-    if (flags && flagged) publish(flag_topic, flag_number, rest);
+    if (scores) publish(score_topic, score_number, via, rest);
+    if (flags && flagged) publish(flag_topic, flag_number, via, rest);
   }
   reserve(score_topic, score_number);
   reserve(flag_topic, flag_number);
@@ -114,7 +118,7 @@ void Feed::publish_event(const std::string& stream, std::string_view event) {
   const auto topic = fmt::format("{}/event", stream);
   const auto number = ++sequences_[topic];
   reserve(topic, number);
-  if (has_audience(topic)) publish(topic, number, event);
+  if (has_audience(topic)) publish(topic, number, {}, event);
 }
 
 }  // namespace phsic

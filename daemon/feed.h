@@ -48,14 +48,18 @@ class Feed {
   [[nodiscard]] std::uint64_t left_out() const { return left_out_; }
   // Whether so much is unread that those who do not read should be got rid of.
   [[nodiscard]] bool is_crowded() const { return unsent_->bytes() > most_bytes_ / 2; }
+  // This daemon's name on the feed.
+  [[nodiscard]] const std::string& name() const { return name_; }
 
  private:
   void take_subscription(const Frames& frames);
-  void publish(const std::string& topic, std::uint64_t sequence, std::string_view rest);
+  void publish(const std::string& topic, std::uint64_t sequence, std::string_view via,
+               std::string_view rest);
   void reserve(const std::string& topic, std::uint64_t last);
 
   Socket& socket_;
   const std::uint64_t most_bytes_;
+  const std::string name_;
   std::function<void()> audience_changed_;
   std::shared_ptr<Unsent> unsent_ = std::make_shared<Unsent>();
   std::set<std::string, std::less<>> subscriptions_;  // prefixes

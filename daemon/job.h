@@ -102,7 +102,8 @@ struct Job {
 
   // Who asked. Empty: nobody, the pairs came by ingest.
   std::string client;
-  bool has_delimiter = false;  // of a REQ socket
+  bool has_delimiter = false;    // of a REQ socket
+  std::vector<std::string> via;  // the daemons that published the pairs before
   Clock::time_point arrived;
   double arrival_time = 0;  // seconds since 1970
   Lane* lane = nullptr;

@@ -215,6 +215,7 @@ void Server::open_subscriptions() {
     entrance->stream = subscription.stream;
     entrance->is_strict = false;
     entrance->has_topic = true;
+    entrance->topic = subscription.topic;
     entrance->socket = make_socket(zmq::socket_type::sub);
     entrance->socket->zmq().set(zmq::sockopt::subscribe, subscription.topic);
     entrance->socket->connect(subscription.endpoint);

@@ -65,6 +65,7 @@ class Server : private Outlet {
     std::string stream;           // of all its pairs; empty: as each message says
     bool is_strict = true;        // unknown members are errors
     bool has_topic = false;       // a frame before the JSON, perhaps
+    std::string topic;            // the prefix that was subscribed to
     std::shared_ptr<Job> parked;  // waits for room in its lane
   };
 
@@ -112,6 +113,7 @@ class Server : private Outlet {
   void serve(const std::shared_ptr<Job>& job);
   void hand_over(const std::shared_ptr<Job>& job);
   void take_message(Entrance& entrance, Frames& frames);
+  [[nodiscard]] bool read_message(Entrance& entrance, Frames& frames, Job& job);
   void let_in(Entrance& entrance, std::shared_ptr<Job> job);
   [[nodiscard]] Served& served(const std::string& stream);
   void reply(const Job& job, std::string text);
@@ -167,6 +169,7 @@ class Server : private Outlet {
   std::uint64_t bad_requests_ = 0;
   std::uint64_t messages_ = 0;
   std::uint64_t bad_messages_ = 0;
+  std::uint64_t passed_over_ = 0;
   std::uint64_t stalled_ = 0;
   std::uint64_t reloads_ = 0;
   std::uint64_t refused_reloads_ = 0;

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <iterator>
 #include <new>
 
@@ -9,6 +10,7 @@
 #include "daemon/log.h"
 #include "daemon/reply.h"
 #include "daemon/server.h"
+#include "daemon/via.h"
 
 namespace phsic {
 namespace {
@@ -109,29 +111,41 @@ Server::Served& Server::served(const std::string& stream) {
                                                   quoted_json(stream), names));
 }
 
-void Server::take_message(Entrance& entrance, Frames& frames) {
-  ++messages_;
-  auto job = std::make_shared<Job>();
-  job->arrived = Clock::now();
-  job->arrival_time = seconds_since_1970();
+// False: there is nothing to learn in it, because another daemon's feed has said it before, or says
+// something else.
+bool Server::read_message(Entrance& entrance, Frames& frames, Job& job) {
+  require_small(frames);
   frame_views_.clear();
   const bool skips_topic =
       entrance.has_topic && frames.size() > 1 && !frames[0].to_string_view().starts_with('{');
   for (std::size_t i = skips_topic ? 1 : 0; i < frames.size(); ++i) {
     frame_views_.push_back(frames[i].to_string_view());
   }
+  if (!decoder_.message(frame_views_, entrance.is_strict, job)) return false;
+  if (!job.via.empty()) {
+    if (std::find(job.via.begin(), job.via.end(), feed_->name()) != job.via.end()) return false;
+    if (skips_topic && is_copy(frames[0].to_string_view(), entrance.topic)) return false;
+  }
+  if (entrance.stream.empty()) return true;
+  if (entrance.is_strict && !job.stream.empty() && job.stream != entrance.stream) {
+    throw RequestError("unknown_stream", fmt::format("found stream {}, expected {}",
+                                                     quoted_json(job.stream), entrance.stream));
+  }
+  job.stream = entrance.stream;
+  return true;
+}
+
+void Server::take_message(Entrance& entrance, Frames& frames) {
+  ++messages_;
   try {
-    require_small(frames);
-    decoder_.message(frame_views_, entrance.is_strict, *job);
-    if (!entrance.stream.empty()) {
-      if (entrance.is_strict && !job->stream.empty() && job->stream != entrance.stream) {
-        throw RequestError(
-            "unknown_stream",
-            fmt::format("found stream {}, expected {}", quoted_json(job->stream), entrance.stream));
-      }
-      job->stream = entrance.stream;
+    auto job = std::make_shared<Job>();
+    job->arrived = Clock::now();
+    job->arrival_time = seconds_since_1970();
+    if (read_message(entrance, frames, *job)) {
+      let_in(entrance, std::move(job));
+    } else {
+      ++passed_over_;
     }
-    let_in(entrance, std::move(job));
   } catch (const std::exception& problem) {
     ++bad_messages_;
     log(LogLevel::kWarning, "bad message",
@@ -212,11 +226,11 @@ std::string Server::stats_reply(const Job& job) {
   fmt::format_to(std::back_inserter(out),
                  "}},\"daemon\":{{\"version\":\"{}\",\"pid\":{},\"uptime\":{:.3f},\"memory\":{},"
                  "\"requests\":{},\"replies\":{},\"bad_requests\":{},\"lost_replies\":{},"
-                 "\"messages\":{},\"bad_messages\":{},\"stalled\":{},\"published\":{},"
-                 "\"left_out\":{},"
+                 "\"messages\":{},\"bad_messages\":{},\"passed_over\":{},\"stalled\":{},"
+                 "\"published\":{},\"left_out\":{},"
                  "\"closed\":{},\"reloads\":{},\"refused_reloads\":{}",
                  PHSIC_VERSION, getpid(), uptime, resident_bytes(), requests_, outbox_->sent(),
-                 bad_requests_, outbox_->lost(), messages_, bad_messages_, stalled_,
+                 bad_requests_, outbox_->lost(), messages_, bad_messages_, passed_over_, stalled_,
                  feed_->published(), feed_->left_out(), connections_.cut(), reloads_,
                  refused_reloads_);
   if (keeper_ != nullptr) append_state(out);

@@ -227,6 +227,31 @@ TEST_CASE("Subscriptions connect to anywhere, for a stream that exists") {
         "c.yaml:9: subscribe[6]: found the same subscription again, expected it once");
 }
 
+TEST_CASE("A daemon does not subscribe to its own feed") {
+  const auto complaint_of = [](const char* feed, const char* endpoint) {
+    return complaint(
+        fmt::format("exposed: true\nfeed: {}\nsubscribe:\n  - {{endpoint: '{}', stream: "
+                    "a}}\nstreams: {{a: }}\n",
+                    feed, endpoint));
+  };
+  for (const auto& [feed, endpoint] :
+       std::vector<std::pair<const char*, const char*>>{{"tcp://127.0.0.1:7", "tcp://127.0.0.1:7"},
+                                                        {"tcp://127.0.0.1:7", "tcp://localhost:7"},
+                                                        {"tcp://*:7", "tcp://127.0.0.1:7"},
+                                                        {"tcp://0.0.0.0:7", "tcp://localhost:7"},
+                                                        {"'tcp://[::]:7'", "tcp://[::1]:7"},
+                                                        {"ipc:///x/feed", "ipc:///x/feed"}}) {
+    CHECK(complaint_of(feed, endpoint) ==
+          fmt::format("c.yaml:4: subscribe[0].endpoint: found \"{}\", which is the feed of this "
+                      "daemon, expected another's",
+                      endpoint));
+  }
+  CHECK(complaint_of("tcp://127.0.0.1:7", "tcp://127.0.0.1:8") == "none");
+  CHECK(complaint_of("tcp://127.0.0.1:7", "tcp://127.0.0.2:7") == "none");
+  CHECK(complaint_of("tcp://*:7", "tcp://host.example:7") == "none");
+  CHECK(complaint_of("'tcp://127.0.0.1:*'", "tcp://127.0.0.1:7") == "none");
+}
+
 TEST_CASE("What is no YAML, or more of it than a configuration needs, is refused with its line") {
   CHECK(complaint("a: [1\nb: 2") ==
         "c.yaml:2: found broken YAML (end of sequence flow not found), expected KEY: VALUE lines");

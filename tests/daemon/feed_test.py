@@ -257,6 +257,67 @@ class Subscribe(Case):
         self.assertEqual([[message["x"], message["y"]] for message in scores], PAIRS[:200])
         self.assertEqual(taker.stats()["bad_messages"], 0)
 
+    def test_of_another_daemons_feed_every_pair_is_learned_once(self):
+        source = self.daemon({"chat": {**SMALL, "feed-texts": True, "flag-p-value": 0.2}})
+        source.own.learn(PAIRS)
+        source.ask("refresh")
+        # All of it, or flags alone.
+        taker = self.daemon({"all": SMALL, "flags": SMALL}, subscribe=[
+            {"endpoint": source.feed, "topic": "chat/", "stream": "all"},
+            {"endpoint": source.feed, "topic": "chat/flag", "stream": "flags"}])
+        while 0 in (taker.stats("all")["pairs"], taker.stats("flags")["pairs"]):
+            source.ask("score", pairs=pairs_of(20, 9, 1.0))
+        source.ask("refresh")  # an event
+        source.ask("score", pairs=pairs_of(200, 8, 0.5))
+
+        def has_taken():
+            sent = source.stats("chat")
+            taken = taker.stats()
+            return taken["messages"] >= sent["flagged"] and taken["passed_over"] > 0
+
+        taker.until(has_taken)
+        last = {"x": "the", "y": "end", "id": "last"}
+        listener = Subscriber(taker, "all")
+        source.ask("score", pairs=[last])
+        while listener.receive()[1].get("id") != "last":
+            pass
+        learned, flagged = taker.stats("all"), taker.stats("flags")
+        numbers = taker.stats()
+        self.assertEqual(numbers["bad_messages"], 0, taker.log())
+        self.assertEqual(numbers["messages"] - numbers["passed_over"],
+                         learned["scored"] - self.probes(listener) + flagged["scored"])
+        self.assertGreater(flagged["scored"], 0)
+        self.assertGreaterEqual(numbers["passed_over"], flagged["scored"])
+
+    @staticmethod
+    def probes(subscriber):
+        return next(subscriber.probes)
+
+    def test_two_daemons_that_take_each_others_feeds_learn_a_pair_once(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        feeds = [f"ipc://{folder.name}/{name}" for name in "ab"]
+        texts = {"chat": {**SMALL, "feed-texts": True}}
+        first, second = (
+            self.daemon(texts, feed=own, subscribe=[
+                {"endpoint": other, "topic": "chat/score", "stream": "chat"}])
+            for own, other in (feeds, feeds[::-1]))
+        # Both subscriptions are in force when something has come through.
+        for one, other in ((first, second), (second, first)):
+            while other.stats()["messages"] == 0:
+                one.ask("score", pairs=[["before", "all"]])
+        first.push().send_json({"x": "a", "y": "b", "id": "once"})
+        first.until(lambda: first.stats()["passed_over"] > 0 and
+                    first.stats("chat")["queue"] == 0)
+        # Each pair goes there and back once, and no further.
+        first.until(lambda: first.stats()["messages"] ==
+                    second.stats()["published"] and second.stats()["messages"] ==
+                    first.stats()["published"])
+        for daemon in (first, second):
+            stats = daemon.stats()
+            self.assertEqual(stats["bad_messages"], 0)
+            self.assertLess(daemon.stats("chat")["pairs"], 1000)
+
     def test_a_message_may_come_without_a_topic(self):
         publisher = CONTEXT.socket(zmq.XPUB)
         self.addCleanup(publisher.close, 0)

@@ -61,8 +61,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   try {
     if (data[0] % 3 == 0) {
       decoder.request(frames, job);
-    } else {
-      decoder.message(frames, data[0] % 3 == 1, job);
+    } else if (!decoder.message(frames, data[0] % 3 == 1, job)) {
+      return 0;
     }
     require_sound(job);
     require(job.pairs.size() <= 64, "no more pairs than allowed");
