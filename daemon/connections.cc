@@ -67,7 +67,7 @@ std::string endpoint_of(int descriptor, NameOf name_of) {
 std::string peer_of(int descriptor) {
   ucred credentials{};
   socklen_t size = sizeof(credentials);
-  const auto endpoint = endpoint_of(descriptor, ::getpeername);
+  auto endpoint = endpoint_of(descriptor, ::getpeername);
   if (endpoint.starts_with("ipc://") &&
       ::getsockopt(descriptor, SOL_SOCKET, SO_PEERCRED, &credentials, &size) == 0) {
     return fmt::format("pid {}, uid {}", credentials.pid, credentials.uid);
@@ -218,6 +218,7 @@ std::uint64_t Connections::cut() const {
 }  // namespace phsic
 
 // The linker takes this one for the C library's, in libzmq, too.
+// NOLINTNEXTLINE(readability-inconsistent-declaration-parameter-name): theirs are reserved names
 extern "C" __attribute__((visibility("default"))) ssize_t recv(int descriptor, void* buffer,
                                                                std::size_t size, int flags) {
   auto* connections = phsic::watching.load();
