@@ -4,6 +4,8 @@
 
 #include <cstdio>
 
+#include "cli/text.h"
+
 namespace phsic {
 namespace {
 
@@ -18,7 +20,7 @@ void BadLines::add(std::string_view file, std::uint64_t line, std::string_view p
   if (++count_ == 1) first_ = fmt::format("line {}: {}", line, problem);
   if (count_ > kTold) return;
   progress_.erase();
-  fmt::print(stderr, "phsic: {}\n", message);
+  fmt::print(stderr, "phsic: {}\n", printable(message));
   if (count_ == kTold) fmt::print(stderr, "phsic: further bad lines are only counted\n");
 }
 

@@ -6,6 +6,7 @@
 #include <cstring>
 #include <utility>
 
+#include "cli/text.h"
 #include "core/error.h"
 
 namespace phsic {
@@ -51,7 +52,7 @@ Connection::Connection(zmq::socket_type type, std::string endpoint, std::string 
   } catch (const zmq::error_t& problem) {
     throw Error(fmt::format(
         "{}: {}, expected an endpoint such as tcp://HOST:PORT or ipc:///PATH of the daemon's {}",
-        endpoint_, problem.what(), name_));
+        shown(), problem.what(), name_));
   }
 }
 
@@ -67,12 +68,14 @@ void Connection::await_daemon(Milliseconds timeout) {
     throw Error(fmt::format(
         "{}: somebody is there who is not the {} of phsicd; check the endpoint against the "
         "daemon's configuration",
-        endpoint_, name_));
+        shown(), name_));
   }
   throw Error(
       fmt::format("{}: nobody answers; check that phsicd runs and that this is its {} endpoint",
-                  endpoint_, name_));
+                  shown(), name_));
 }
+
+std::string Connection::shown() const { return printable(endpoint_); }
 
 bool Connection::is_up() {
   take_events();

@@ -43,6 +43,8 @@ class Connection {
   [[nodiscard]] bool flush(Milliseconds timeout);
 
   [[nodiscard]] const std::string& endpoint() const { return endpoint_; }
+  // The endpoint, for messages: a daemon may have named it.
+  [[nodiscard]] std::string shown() const;
 
  private:
   void wait(short what, Milliseconds timeout);

@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include "cli/arguments.h"
+#include "cli/text.h"
 #include "core/error.h"
 #include "engine/encoder_library.h"
 
@@ -65,11 +66,11 @@ void run_encoders(const EncodersArguments& arguments) {
     try {
       all.push_back(describe(*EncoderLibrary::load(file)));
     } catch (const Error& problem) {
-      fmt::print(stderr, "phsic: {}\n", problem.what());
+      fmt::print(stderr, "phsic: {}\n", printable_lines(problem.what()));
     }
   }
   if (arguments.json) {
-    fmt::print("{}\n", all.dump(2));
+    fmt::print("{}\n", for_output(all.dump(2)));
     return;
   }
   for (const auto& encoder : all) print(encoder);

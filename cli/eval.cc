@@ -11,6 +11,7 @@
 
 #include "cli/choices.h"
 #include "cli/pair_table.h"
+#include "cli/text.h"
 #include "core/measure.h"
 #include "core/random.h"
 
@@ -80,12 +81,12 @@ class LabelledScores {
       out["auc"] = auc;
       out["self_auc"] = self_auc(facts);
       out["pairs"] = judged;
-      fmt::print("{}\n", out.dump(-1, ' ', false, Json::error_handler_t::replace));
+      fmt::print("{}\n", for_output(out.dump(-1, ' ', false, Json::error_handler_t::replace)));
       return;
     }
     fmt::print("{:<14} {}, {} of them {}\n", "pairs judged", judged, sound.size(), good);
     for (const auto& [name, value] : auc.items()) {
-      fmt::print("{:<14} {}\n", fmt::format("AUC {}", name),
+      fmt::print("{:<14} {}\n", fmt::format("AUC {}", printable(name)),
                  value.is_null() ? "none to compare" : fmt::format("{:.4f}", value.get<double>()));
     }
     print_self(facts);
@@ -96,7 +97,7 @@ class LabelledScores {
     if (numbers_.contains(good)) return;
     if (numbers_.empty()) throw Error("found no pair, expected labelled ones");
     std::vector<std::string> names;
-    for (const auto& [name, number] : numbers_) names.push_back(name);
+    for (const auto& [name, number] : numbers_) names.push_back(printable(name));
     throw Error(
         fmt::format("--good: found no pair labelled \"{}\" among {} pairs, expected one of "
                     "the labels {}",

@@ -66,7 +66,7 @@ void run_explain(const ExplainArguments& arguments) {
   request.add_number("top", arguments.top);
   const auto answer = client.ask(request);
   if (arguments.json) {
-    fmt::print("{}\n", answer.answer());
+    fmt::print("{}\n", for_output(answer.answer()));
   } else {
     fmt::print("{}", describe_explanation(answer.root()));
   }

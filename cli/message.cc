@@ -64,7 +64,8 @@ std::string_view describe(dom::element_type type) {
 }
 
 void refuse_member(std::string_view name, std::string_view found, std::string_view expected) {
-  throw Error(fmt::format("the daemon's \"{}\" is {}, expected {}", name, found, expected));
+  throw Error(
+      fmt::format("the daemon's \"{}\" is {}, expected {}", printable(name), found, expected));
 }
 
 std::optional<dom::element> JsonObject::find(std::string_view name) const {

@@ -22,6 +22,7 @@
 #include "cli/state_rebuild.h"
 #include "cli/stats.h"
 #include "cli/tail.h"
+#include "cli/text.h"
 #include "cli/top.h"
 #include "core/error.h"
 
@@ -142,19 +143,24 @@ int run(int argc, char** argv) {
   return kDone;
 }
 
+// A message may hold what a file or a daemon said.
+void complain(const std::exception& problem) {
+  fmt::print(stderr, "phsic: {}\n", phsic::printable_lines(problem.what()));
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
   try {
     return run(argc, argv);
   } catch (const phsic::BadLineError& problem) {
-    fmt::print(stderr, "phsic: {}\n", problem.what());
+    complain(problem);
     return kBadLine;
   } catch (const phsic::UselessTableError& problem) {
-    fmt::print(stderr, "phsic: {}\n", problem.what());
+    complain(problem);
     return kUseless;
   } catch (const std::exception& problem) {
-    fmt::print(stderr, "phsic: {}\n", problem.what());
+    complain(problem);
     return kFailed;
   }
 }

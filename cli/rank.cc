@@ -8,6 +8,7 @@
 #include <numeric>
 
 #include "cli/choices.h"
+#include "cli/text.h"
 
 namespace phsic {
 namespace {
@@ -61,7 +62,7 @@ void run_rank(const RankArguments& arguments) {
   score_choices(arguments.learn, arguments.input, arguments.table, arguments.model,
                 [&](const ScoredChoices& line) {
                   const bool drops = arguments.table.bad_lines == BadLinePolicy::kDrop;
-                  if (line.problem.empty() || !drops) fmt::print("{}\n", to_json(line));
+                  if (line.problem.empty() || !drops) fmt::print("{}\n", for_output(to_json(line)));
                 });
 }
 

@@ -22,7 +22,7 @@ void print_answer(const ConnectArguments& daemon, const Request& request, Patien
   auto client = daemon.connect();
   const auto answer = client.ask(request, patience);
   if (json) {
-    fmt::print("{}\n", answer.answer());
+    fmt::print("{}\n", for_output(answer.answer()));
   } else {
     fmt::print("{}", describe_answer(answer.root()));
   }

@@ -67,9 +67,10 @@ void require_same_options(const OptionList& wanted, const RemoteStream& stream,
                        : option != nullptr  ? std::string(option->fallback)
                                             : std::string();
     if (value == there || !makes_a_difference(present, name, value)) continue;
-    problems.push_back(fmt::format(
-        "--{}: found {}, but stream {} of {} has {}{}; expected the same, or nothing", name, value,
-        stream.name, endpoint, printable(there), has != present.end() ? "" : " (the default)"));
+    problems.push_back(
+        fmt::format("--{}: found {}, but stream {} of {} has {}{}; expected the same, or nothing",
+                    name, value, printable(stream.name), endpoint, printable(there),
+                    has != present.end() ? "" : " (the default)"));
   }
   if (!problems.empty()) throw Error(fmt::format("{}", fmt::join(problems, "\n")));
 }

@@ -69,7 +69,7 @@ class Sender {
     if (connection_.flush(arguments_.daemon.patience())) return;
     throw Error(
         fmt::format("{}: the daemon did not take all of {} pairs; the last ones may be lost",
-                    target_.endpoint, sent_));
+                    connection_.shown(), sent_));
   }
 
   [[nodiscard]] std::uint64_t sent() const { return sent_; }
@@ -140,7 +140,7 @@ class Sender {
     while (true) {
       if (connection_.was_lost()) {
         throw Error(fmt::format("{}: the daemon hung up after {} pairs; the last ones may be lost",
-                                target_.endpoint, sent_));
+                                connection_.shown(), sent_));
       }
       if (connection_.send(message)) return true;
       if (Interrupt::is_wanted()) return false;

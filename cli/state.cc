@@ -113,7 +113,8 @@ std::size_t replay_all(const StateFile& file, const EncoderPath& path) {
       fmt::print("stream {}: recovered {} pairs, {} of them from the journal\n",
                  printable(record.name), copy.stream->pairs(), copy.replayed);
     } catch (const Error& problem) {
-      fmt::print("stream {}: cannot be recovered: {}\n", printable(record.name), problem.what());
+      fmt::print("stream {}: cannot be recovered: {}\n", printable(record.name),
+                 printable(problem.what()));
       ++problems;
     }
   }
@@ -160,7 +161,7 @@ void run_state_info(const StateInfoArguments& arguments) {
     out["streams"] = Json::array();
     for (const auto& stream : found.streams) out["streams"].push_back(json_of(stream));
     out["feed"] = found.feed;
-    fmt::print("{}\n", out.dump(-1, ' ', false, Json::error_handler_t::replace));
+    fmt::print("{}\n", for_output(out.dump(-1, ' ', false, Json::error_handler_t::replace)));
     return;
   }
   fmt::print("{}: version {}, {} bytes, {} in its log{}\n", arguments.file, found.version,

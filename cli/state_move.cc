@@ -43,8 +43,8 @@ void write_copy(const StreamCopy& copy, const std::string& output, bool force) {
   if (!force) require_no_file(output);
   const auto bytes = serialise(pack(copy));
   write_whole_file(output, bytes);
-  fmt::print("{}: stream {}, {} pairs, {} bytes\n", output, copy.name, copy.stream->pairs(),
-             bytes.size());
+  fmt::print("{}: stream {}, {} pairs, {} bytes\n", output, printable(copy.name),
+             copy.stream->pairs(), bytes.size());
 }
 
 }  // namespace
@@ -104,7 +104,7 @@ void run_state_import(const StateImportArguments& arguments) {
   }
   StateFile file(arguments.file, Database::Access::kCreate);
   put_in(file, copy, name);
-  fmt::print("{}: stream {}, {} pairs\n", arguments.file, name, copy.stream->pairs());
+  fmt::print("{}: stream {}, {} pairs\n", arguments.file, printable(name), copy.stream->pairs());
 }
 
 void StateMergeArguments::add_to(CLI::App& verb) {

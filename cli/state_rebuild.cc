@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "cli/pair_table.h"
+#include "cli/text.h"
 #include "cli/state.h"
 #include "core/error.h"
 #include "engine/stream_yaml.h"
@@ -139,8 +140,8 @@ void run_state_rebuild(const StateRebuildArguments& arguments) {
     learn_table(rebuild, arguments, spec.learns_identical);
   }
   rebuild.finish();
-  fmt::print("{}: stream {}, {} pairs{}\n", arguments.output, record.name, rebuild.stream().pairs(),
-             rebuild.was_replayed() ? ", as they were learned" : "");
+  fmt::print("{}: stream {}, {} pairs{}\n", arguments.output, printable(record.name),
+             rebuild.stream().pairs(), rebuild.was_replayed() ? ", as they were learned" : "");
   if (rebuild.left_out() > 0) {
     fmt::print(stderr, "phsic: {} pairs could not be learned or were a text with itself\n",
                rebuild.left_out());

@@ -5,6 +5,7 @@
 #include <CLI/CLI.hpp>
 
 #include "cli/stats_table.h"
+#include "cli/text.h"
 
 namespace phsic {
 
@@ -21,7 +22,7 @@ void run_stats(const StatsArguments& arguments) {
   auto client = arguments.daemon.connect();
   const auto answer = client.ask(Request("stats", arguments.daemon.stream));
   if (arguments.json) {
-    fmt::print("{}\n", answer.answer());
+    fmt::print("{}\n", for_output(answer.answer()));
   } else {
     fmt::print("{}", describe_stats(answer.root()));
   }

@@ -53,6 +53,7 @@ TableWriter::TableWriter(const std::string& path, WriterOptions options)
                     : ::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, kMode);
   if (fd_ < 0) fail(errno);
   owned_ = path != "-";
+  is_terminal_ = ::isatty(fd_) == 1;
   for (const std::string& name : options_.names) json_names_.push_back(to_json(name));
 }
 
@@ -116,6 +117,7 @@ void TableWriter::flush_if_full() {
 }
 
 void TableWriter::flush() {
+  if (is_terminal_) buffer_ = printable_lines(buffer_);
   std::string_view rest = buffer_;
   while (!rest.empty()) {
     const ::ssize_t count = ::write(fd_, rest.data(), rest.size());

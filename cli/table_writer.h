@@ -2,7 +2,8 @@
 //
 // TSV: `line \t value \t value`, before a '\r' that ends the line. JSONL: the values become the
 // last members of the object, all other bytes stay; a line that is no object is written as it is.
-// Each line ends with '\n', also the last. Buffered. Not thread-safe.
+// Each line ends with '\n', also the last. What a terminal gets is fit for it (text.h). Buffered.
+// Not thread-safe.
 #pragma once
 
 #include <cstdint>
@@ -74,6 +75,7 @@ class TableWriter {
   std::string buffer_;
   int fd_ = -1;
   bool owned_ = false;
+  bool is_terminal_ = false;
 };
 
 }  // namespace phsic

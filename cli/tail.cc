@@ -40,7 +40,7 @@ std::vector<std::string> prefixes_of(const TailArguments& arguments) {
 }
 
 void print_line(std::string_view line) {
-  fmt::print("{}\n", line);
+  fmt::print("{}\n", for_output(line));
   if (std::fflush(stdout) != 0) throw Error("standard output cannot be written");
 }
 
@@ -71,7 +71,7 @@ class Tail {
     const bool up = feed_.is_up();
     if (up == was_up_) return;
     was_up_ = up;
-    fmt::print(stderr, "phsic: {}: the daemon {}\n", feed_.endpoint(),
+    fmt::print(stderr, "phsic: {}: the daemon {}\n", feed_.shown(),
                up ? "is back" : "is gone; waiting for it");
   }
 
@@ -87,7 +87,7 @@ class Tail {
                                  : describe_feed(topic, message.root()));
       ++shown_;
     } catch (const Error& problem) {
-      throw Error(fmt::format("{}: a message of the feed cannot be read: {}", feed_.endpoint(),
+      throw Error(fmt::format("{}: a message of the feed cannot be read: {}", feed_.shown(),
                               problem.what()));
     }
   }

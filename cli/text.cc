@@ -1,6 +1,7 @@
 #include "cli/text.h"
 
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
@@ -21,19 +22,37 @@ std::size_t sequence_size(char first) {
   return byte < 0xf0 ? 3 : 4;
 }
 
+// U+0000 to U+001F, U+007F and U+0080 to U+009F command terminals. U+2028 and U+2029 end lines,
+// U+202A to U+202E and U+2066 to U+206F let what follows be written backwards. The marks U+200E and
+// U+200F, which texts in Arabic or Hebrew need, turn nothing but their own place.
+bool is_fit(std::string_view sequence) {
+  const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(sequence[i]); };
+  if (sequence.size() == 1) return byte(0) >= 0x20 && byte(0) != 0x7f;
+  if (byte(0) == 0xc2) return byte(1) >= 0xa0;
+  if (byte(0) != 0xe2) return true;
+  const bool is_turn = (byte(1) == 0x80 && byte(2) >= 0xa8 && byte(2) <= 0xae) ||
+                       (byte(1) == 0x81 && byte(2) >= 0xa6 && byte(2) <= 0xaf);
+  return !is_turn;
+}
+
+// What follows is the end of a line, or a tab.
+bool is_layout(std::string_view rest) {
+  return rest.front() == '\n' || rest.front() == '\t' || rest.starts_with("\r\n");
+}
+
+enum class Layout { kNone, kKept };
+
 // Up to about `longest` bytes of it.
-std::string printable_beginning(std::string_view text, std::size_t longest) {
+std::string printable_beginning(std::string_view text, std::size_t longest, Layout layout) {
   std::string fit;
   for (std::size_t at = 0; at < text.size();) {
     if (at >= longest) return fit + "…";
     const std::string_view sequence = text.substr(at, sequence_size(text[at]));
-    const auto first = static_cast<unsigned char>(text[at]);
-    // U+0080 to U+009F, which begin with 0xc2, command some terminals.
-    const bool is_control = first < 0x20 || first == 0x7f ||
-                            (first == 0xc2 && static_cast<unsigned char>(sequence.back()) < 0xa0);
-    const bool is_fit = is_utf8(sequence) && !is_control;
-    fit += is_fit ? sequence : "?";
-    at += is_fit ? sequence.size() : 1;
+    const bool is_whole = is_utf8(sequence);
+    const bool stays =
+        (is_whole && is_fit(sequence)) || (layout == Layout::kKept && is_layout(text.substr(at)));
+    fit += stays ? sequence : "?";
+    at += is_whole ? sequence.size() : 1;
   }
   return fit;
 }
@@ -61,10 +80,21 @@ std::string to_json(std::string_view text) {
   return nlohmann::json(text).dump(-1, ' ', false, kReplace);
 }
 
-std::string printable(std::string_view text) { return printable_beginning(text, text.size()); }
+std::string printable(std::string_view text) {
+  return printable_beginning(text, text.size(), Layout::kNone);
+}
+
+std::string printable_lines(std::string_view text) {
+  return printable_beginning(text, text.size(), Layout::kKept);
+}
+
+std::string for_output(std::string_view text) {
+  static const bool is_terminal = ::isatty(STDOUT_FILENO) == 1;
+  return is_terminal ? printable_lines(text) : std::string(text);
+}
 
 std::string quote(std::string_view text) {
-  return fmt::format("\"{}\"", printable_beginning(text, kLongestQuote));
+  return fmt::format("\"{}\"", printable_beginning(text, kLongestQuote, Layout::kNone));
 }
 
 std::string quote(std::span<const std::string_view> texts) {

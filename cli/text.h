@@ -14,8 +14,13 @@ namespace phsic {
 // As a JSON string, in quotation marks. What is not UTF-8 becomes U+FFFD.
 [[nodiscard]] std::string to_json(std::string_view text);
 
-// On one line, fit for a terminal: what would command it, or is not UTF-8, becomes "?".
+// On one line, fit for a terminal: what would command it or turn the direction of writing, and what
+// is not UTF-8, becomes "?".
 [[nodiscard]] std::string printable(std::string_view text);
+// The same, but tabs and the ends of lines stay: for what is lines already.
+[[nodiscard]] std::string printable_lines(std::string_view text);
+// For standard output: printable lines if that is a terminal, and otherwise as it is.
+[[nodiscard]] std::string for_output(std::string_view text);
 // The same in quotation marks, and not long.
 [[nodiscard]] std::string quote(std::string_view text);
 // Some of them, with commas.

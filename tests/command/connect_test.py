@@ -9,8 +9,9 @@ import threading
 import time
 import unittest
 
+import zmq
 from daemon import Daemon
-from phsic import PHSIC, SMALL, Case, attempt, bitext, complaint, run, tsv
+from phsic import PHSIC, SMALL, Case, attempt, bitext, complaint, on_terminal, run, tsv
 
 
 def numbers_in(value):
@@ -388,7 +389,91 @@ class Refused(Connected):
         self.assertIn("hung up", told)
 
     def test_flags_without_a_daemon(self):
-        self.assertIn("--connect", complaint("score", "--stream", "a", stdin="a\tb\n", expect=2))
+        config = self.file("stream.yaml", "rank: 7\n")
+        for more in ([], ["--config", config]):
+            self.assertIn("--connect", complaint("score", "--stream", "a", *more, stdin="a\tb\n",
+                                                 expect=2))
+
+    def test_a_daemons_configuration_that_differs_from_the_stream(self):
+        config = self.file("d.yaml", "defaults: {rank: 7}\nstreams: {default: {}, other: {}}\n")
+        daemon = self.daemon(config=config)
+        run("score", *daemon.connect, "--stream", "other", "--config", config, stdin="a\tb\n")
+        config.write_text("defaults: {rank: 8}\nstreams: {default: {}, other: {rank: 9}}\n")
+        told = complaint("score", *daemon.connect, "--stream", "other", "--config", config,
+                         stdin="a\tb\n")
+        self.assertIn("--rank: found 9", told)
+        self.assertNotIn("found 8", told)
+
+
+class HostileDaemon(Case):
+    """What a daemon says may hold anything."""
+
+    BAD = "\x1b]0;owned\x07\u202e\u009b\nphsic: all is well"
+
+    def setUp(self):
+        super().setUp()
+        self.connect = ["--connect", f"ipc://{self.folder}/service", "--timeout", "0.2"]
+        context = zmq.Context()
+        self.addCleanup(context.term)
+        self.ends = context.socket(zmq.PAIR)
+        self.ends.sndtimeo = 1000
+        self.ends.bind("inproc://ends")
+        serving = threading.Thread(target=self.serve, args=(context,))
+        serving.start()
+        self.addCleanup(self.ends.close, 0)
+        self.addCleanup(serving.join)
+        self.addCleanup(self.ends.send, b"")
+
+    def serve(self, context):
+        """Answers until something is said at the other end of `ends`."""
+        with context.socket(zmq.ROUTER) as service, context.socket(zmq.PAIR) as ends:
+            service.bind(self.connect[1])
+            ends.connect("inproc://ends")
+            while not ends.poll(0):
+                if zmq.select([service, ends], [], [])[0] != [service]:
+                    continue
+                client, text = service.recv_multipart()
+                request = json.loads(text)
+                reply = {"ok": True, "id": request["id"], **self.answer(request["op"])}
+                service.send_multipart([client, json.dumps(reply, ensure_ascii=False).encode()])
+
+    def answer(self, op):
+        bad = self.BAD
+        part = {"x": bad, "y": bad, "contribution": 1}
+        return {
+            "ping": {"version": bad, "endpoints": {name: [f"ipc://{self.folder}/{bad}"]
+                                                   for name in ("service", "ingest", "feed")}},
+            "streams": {"streams": [{"name": bad, "options": {bad: bad}}]},
+            "stats": {"streams": {bad: {bad: bad}}, "daemon": {bad: bad, "version": bad}},
+            "explain": {"score": 1, "raise": [part], "lower": [part]},
+            "refresh": {bad: bad},
+            "learn": {"learned": 0},
+            "snapshot": {"ok": False, "error": {"code": bad, "message": bad}},
+        }[op]
+
+    def assert_is_harmless(self, text):
+        for character in "\x1b\x07\u202e\u009b":
+            self.assertNotIn(character, text)
+        self.assertNotIn("\nphsic: all is well", text)
+        self.assertIn("phsic: all is well", text)
+
+    def test_what_it_says_cannot_command_a_terminal(self):
+        for verb in (["ping"], ["streams"], ["stats"], ["top", "--count", "1", "--interval", "0.05"],
+                     ["explain", "a", "b"], ["refresh"]):
+            self.assert_is_harmless(run(*verb, *self.connect))
+
+    def test_what_it_says_cannot_command_a_terminal_as_json(self):
+        said = on_terminal("refresh", "--json", *self.connect)
+        for character in "\x1b\x07\u202e\u009b":
+            self.assertNotIn(character, said)
+        self.assertEqual(json.loads(run("refresh", "--json", *self.connect)),
+                         {self.BAD: self.BAD})
+
+    def test_the_endpoints_it_names_are_shown_in_messages_only_as_they_may_be(self):
+        self.assert_is_harmless(complaint("snapshot", *self.connect))
+        self.assert_is_harmless(complaint("tail", *self.connect))
+        self.assert_is_harmless(complaint("send", *self.connect, stdin="a\tb\n"))
+        self.assert_is_harmless(complaint("score", "--rank", "9", *self.connect, stdin="a\tb\n"))
 
 
 if __name__ == "__main__":

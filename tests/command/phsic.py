@@ -1,6 +1,7 @@
 """Runs the command `phsic` as a user does, and makes tables for it."""
 
 import os
+import pty
 import random
 import subprocess
 import tempfile
@@ -34,6 +35,16 @@ def attempt(*arguments, stdin=b"", env=None):
         stdin = stdin.encode()
     return subprocess.run([PHSIC, *map(str, arguments)], input=stdin, capture_output=True,
                           env={**os.environ, **(env or {})}, timeout=300, check=False)
+
+
+def on_terminal(*arguments, stdin=b""):
+    """What a terminal gets, which must not be more than it holds."""
+    ours, theirs = pty.openpty()
+    with open(ours, "rb", buffering=0) as terminal:
+        with open(theirs, "wb", buffering=0) as output:
+            subprocess.run([PHSIC, *map(str, arguments)], input=stdin, stdout=output, check=True,
+                           stderr=subprocess.DEVNULL, timeout=300)
+            return terminal.read(4096).decode()
 
 
 # Big enough for the words below, and quick.

@@ -9,7 +9,7 @@ import subprocess
 import time
 import unittest
 
-from phsic import PHSIC, SMALL, Case, attempt, bitext, complaint, run, tsv
+from phsic import PHSIC, SMALL, Case, attempt, bitext, complaint, on_terminal, run, tsv
 
 
 def scores_of(output, column=-1):
@@ -207,6 +207,15 @@ class Output(Case):
         self.assertIn("same file", complaint("score", table, "-o", table))
         self.assertIn("same file", complaint("score", "--learn", table, "-o", table))
         self.assertEqual(table.read_text(), "a\tb\n")
+
+    def test_what_the_table_holds_cannot_command_a_terminal(self):
+        table = "a\x1b[2J\u202e\u009b\tb\r\n".encode()
+        self.assertEqual(on_terminal("score", stdin=table), "a?[2J??\tb\t0\r\r\n")
+        self.assertEqual(run("score", stdin=table).encode(), table.replace(b"\r\n", b"\t0\r\n"))
+        learned = self.file("learned.tsv", tsv(row[1:] for row in bitext(300, 4)))
+        ranked = json.loads(on_terminal("rank", *SMALL, "--learn", learned, stdin=table))
+        self.assertEqual(ranked["x"], "a\x1b[2J??")  # JSON has its own way to write the first
+        self.assertNotIn("\x1b", complaint("score", "--header", "--x", "z", stdin=table))
 
     def test_what_can_be_read_once_is_not_read_twice(self):
         self.assertIn("read twice", complaint("score", "--two-pass", stdin="a\tb\n"))
