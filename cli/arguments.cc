@@ -8,9 +8,9 @@
 #include <map>
 #include <thread>
 
+#include "cli/model_file.h"
 #include "cli/remote_session.h"
 #include "cli/same_options.h"
-#include "engine/stream_yaml.h"
 
 namespace phsic {
 namespace {
@@ -29,7 +29,7 @@ CLI::Option* add_choice(CLI::App& verb, const std::string& name, Choice& chosen,
 
 }  // namespace
 
-void TableArguments::add_to(CLI::App& verb) {
+void TableArguments::add_to(CLI::App& verb, TableUse use) {
   const std::string group = "Table";
   verb.add_option("-x,--x,--scol", x,
                   "column of x: a number from 1, a name with --header, a member of JSONL "
@@ -55,8 +55,11 @@ void TableArguments::add_to(CLI::App& verb) {
              {{"skip", BadLinePolicy::kSkip},
               {"drop", BadLinePolicy::kDrop},
               {"fail", BadLinePolicy::kFail}},
-             "what to do with a line that cannot be read: skip (default; it stays in the "
-             "output with nan), drop (it is left out), fail")
+             use == TableUse::kReadAndWritten
+                 ? "what to do with a line that cannot be read: skip (default; it stays in the "
+                   "output with nan), drop (it is left out), fail"
+                 : "what to do with a line that cannot be read: skip (default) or drop (it is told "
+                   "and passed over), fail")
       ->type_name("WHAT")
       ->group(group);
 }
@@ -81,7 +84,8 @@ void ModelArguments::add_to(CLI::App& verb) {
 
 void ModelArguments::add_options_to(CLI::App& verb) {
   verb.add_option("--config", config,
-                  "YAML file with any of these options; flags count more than the file")
+                  "YAML file with any of these options, or a daemon's configuration, of which "
+                  "--stream says the stream; flags count more than the file")
       ->type_name("FILE")
       ->group(kModelGroup);
   for (const auto& option : stream_options()) {
@@ -99,7 +103,16 @@ void ModelArguments::add_options_to(CLI::App& verb) {
 
 StreamSpec ModelArguments::spec() const {
   StreamSpec spec;
-  if (!config.empty()) read_stream_yaml(config, spec);
+  bool is_named = daemon.stream.empty();
+  if (!config.empty()) {
+    const auto said = read_model_file(config, daemon.stream);
+    is_named = is_named || said.is_of_daemon;
+    for (const auto& [name, value] : general_first(said.options)) spec.set(name, value);
+  }
+  if (!is_named) {
+    throw CLI::ValidationError(
+        "--stream", "expected --connect ENDPOINT, or a daemon's configuration for --config");
+  }
   for (const auto& [name, value] : general_first(chosen)) {
     try {
       spec.set(name, value);
@@ -118,13 +131,10 @@ std::unique_ptr<Session> ModelArguments::connect(StreamSpec* opened) const {
   if (!encoder_path.empty()) {
     throw Error("--encoder-path: the daemon of --connect has its own, expected none");
   }
-  OptionList wanted;
-  if (!config.empty()) {
-    StreamSpec ignored;
-    wanted = read_stream_yaml(config, ignored);
-  }
-  wanted.insert(wanted.end(), chosen.begin(), chosen.end());
   auto session = std::make_unique<RemoteSession>(daemon);
+  OptionList wanted;
+  if (!config.empty()) wanted = read_model_file(config, session->stream().name).options;
+  wanted.insert(wanted.end(), chosen.begin(), chosen.end());
   require_same_options(wanted, session->stream(), daemon.endpoint);
   if (opened != nullptr) *opened = spec_of(session->stream());
   return session;

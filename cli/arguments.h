@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <string>
 #include <utility>
@@ -18,6 +19,12 @@ class App;
 
 namespace phsic {
 
+// What a verb does with the lines of a table.
+enum class TableUse : std::uint8_t {
+  kRead,
+  kReadAndWritten,  // each comes back in the output
+};
+
 struct TableArguments {
   std::string x;  // empty: the first column, or the member "x"
   std::string y;  // empty: the second column, or the member "y"
@@ -27,11 +34,11 @@ struct TableArguments {
   BadLinePolicy bad_lines = BadLinePolicy::kSkip;
   Following following;  // no flag of every verb
 
-  void add_to(CLI::App& verb);
+  void add_to(CLI::App& verb, TableUse use);
 };
 
 struct ModelArguments {
-  std::string config;                                       // a YAML file
+  std::string config;                                       // a YAML file, see model_file.h
   std::vector<std::pair<std::string, std::string>> chosen;  // options with their values
   std::vector<std::string> encoder_path;
   std::size_t threads = 0;  // 0: as many as there are processors
@@ -40,8 +47,6 @@ struct ModelArguments {
   void add_to(CLI::App& verb);
   // Only what says what a stream is.
   void add_options_to(CLI::App& verb);
-  // The file, then the flags. Throws an Error.
-  [[nodiscard]] StreamSpec spec() const;
   // A stream of one's own, or the daemon's. Throws, too, when the model forgets by seconds and the
   // table has no times, or when the daemon's stream is not what file and flags ask for.
   // `opened` becomes what the stream is, if it is not null.
@@ -50,6 +55,8 @@ struct ModelArguments {
   [[nodiscard]] std::size_t thread_count() const;
 
  private:
+  // The file, then the flags. Throws an Error.
+  [[nodiscard]] StreamSpec spec() const;
   [[nodiscard]] std::unique_ptr<Session> connect(StreamSpec* opened) const;
 };
 

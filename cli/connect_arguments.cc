@@ -47,7 +47,6 @@ void ConnectArguments::add_as_choice_to(CLI::App& verb) {
                            kDefaultService));
   add_stream_to(verb);
   add_timeout(verb, timeout);
-  verb.get_option("--stream")->needs("--connect");
   verb.get_option("--timeout")->needs("--connect");
 }
 

@@ -198,7 +198,7 @@ void DetectArguments::add_to(CLI::App& verb) {
   verb.add_option("--good", good, "label of good pairs (default: ok); all others are damage")
       ->type_name("VALUE");
   add_json_flag(verb, json);
-  table.add_to(verb);
+  table.add_to(verb, TableUse::kRead);
   model.add_to(verb);
   verb.footer(
       "Each pair is scored before it is learned; the labels are not looked at. Prints the ROC-AUC "
@@ -237,7 +237,7 @@ void EvalRankArguments::add_to(CLI::App& verb) {
                   "(default)");
   verb.add_option("--learn", learn, "table of pairs to learn from")->type_name("FILE")->required();
   add_json_flag(verb, json);
-  table.add_to(verb);
+  table.add_to(verb, TableUse::kRead);
   model.add_to(verb);
   verb.footer(
       "The first candidate is the true one. Prints the ROC-AUC of true against other candidates, "
@@ -263,7 +263,7 @@ void run_eval_rank(const EvalRankArguments& arguments) {
 void EvalNextArguments::add_to(CLI::App& verb) {
   verb.add_option("INPUT", input, "table of pairs in their order, - for standard input (default)");
   add_json_flag(verb, json);
-  table.add_to(verb);
+  table.add_to(verb, TableUse::kRead);
   model.add_to(verb);
   verb.footer(
       "Learns the stream in order. Before a pair is learned, its y has to be told from nine others "

@@ -45,7 +45,7 @@ void RankArguments::add_to(CLI::App& verb) {
                   "lines of context and candidates with tabs between them, or JSONL with x and "
                   "candidates; - for standard input (default)");
   verb.add_option("--learn", learn, "table of pairs to learn from")->type_name("FILE")->required();
-  table.add_to(verb);
+  table.add_to(verb, TableUse::kReadAndWritten);
   model.add_to(verb);
   verb.footer(
       "Writes a JSON object for each line:\n"

@@ -119,7 +119,7 @@ void ScoreArguments::add_to(CLI::App& verb) {
       ->check(CLI::IsMember({"percentile", "p-value"}))
       ->type_name("NAME,...");
   verb.add_flag("--flush", flush, "write each score as soon as its line is there, for live pipes");
-  table.add_to(verb);
+  table.add_to(verb, TableUse::kReadAndWritten);
   model.add_to(verb);
   verb.footer(
       "Without --learn and --two-pass each pair is scored before it is learned.\n\n"

@@ -180,7 +180,7 @@ void SendArguments::add_to(CLI::App& verb) {
                   "the daemon's ingest endpoint (default: the daemon is asked)")
       ->type_name("ENDPOINT")
       ->group("Daemon");
-  table.add_to(verb);
+  table.add_to(verb, TableUse::kRead);
   verb.footer(
       "Each pair is scored, learned and published on the daemon's feed, which `phsic tail` "
       "follows.\nEnds when the network has taken everything; a daemon that does not keep up slows "

@@ -1,17 +1,15 @@
 #include "cli/state_rebuild.h"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <CLI/CLI.hpp>
-#include <string_view>
 #include <vector>
 
+#include "cli/model_file.h"
 #include "cli/pair_table.h"
-#include "cli/text.h"
 #include "cli/state.h"
+#include "cli/text.h"
 #include "core/error.h"
-#include "engine/stream_yaml.h"
 #include "state/rebuild.h"
 #include "state/stream_copy.h"
 #include "state/whole_file.h"
@@ -19,45 +17,16 @@
 namespace phsic {
 namespace {
 
-const YamlEntry* find_entry(const YamlNode& mapping, std::string_view key) {
-  for (const auto& entry : mapping.entries) {
-    if (entry.key == key) return &entry;
+// Changes options by what a file says. The file of one stream's options changes what it names; a
+// daemon's configuration says all of it.
+void change_options(StoredOptions& options, const std::string& file, const std::string& stream) {
+  const auto said = read_model_file(file, stream);
+  if (said.is_of_daemon) {
+    std::erase_if(options, [](const auto& option) {
+      return order_of(option.first) < stream_options().size();
+    });
   }
-  return nullptr;
-}
-
-// The options of a mapping that say what a stream is.
-StoredOptions options_in(const YamlNode& mapping, const std::string& file,
-                         std::vector<std::string>& problems) {
-  StoredOptions options;
-  for (const auto& entry : mapping.entries) {
-    if (order_of(entry.key) == stream_options().size()) continue;
-    try {
-      const auto notation = notation_of(entry.value);
-      StreamSpec().set(entry.key, notation);
-      options.emplace_back(entry.key, notation);
-    } catch (const Error& problem) {
-      problems.push_back(fmt::format("{}:{}: {}", file, entry.line, problem.what()));
-    }
-  }
-  return options;
-}
-
-StoredOptions read_daemon_options(const YamlNode& root, const std::string& file,
-                                  const std::string& stream) {
-  const auto* own = find_entry(find_entry(root, "streams")->value, stream);
-  if (own == nullptr) {
-    throw Error(fmt::format("{}: found no streams.{}, expected the stream that is to be rebuilt",
-                            file, stream));
-  }
-  std::vector<std::string> problems;
-  StoredOptions options;
-  if (const auto* defaults = find_entry(root, "defaults")) {
-    options = options_in(defaults->value, file, problems);
-  }
-  override_options(options, options_in(own->value, file, problems));
-  if (!problems.empty()) throw Error(fmt::format("{}", fmt::join(problems, "\n")));
-  return options;
+  override_options(options, said.options);
 }
 
 // What the stream has, then the file, then the flags.
@@ -84,19 +53,6 @@ void learn_table(Rebuild& rebuild, const StateRebuildArguments& arguments, bool 
 
 }  // namespace
 
-void change_options(StoredOptions& options, const std::string& file, const std::string& stream) {
-  const auto root = read_yaml(file);
-  if (find_entry(root, "streams") == nullptr) {
-    StreamSpec ignored;
-    override_options(options, read_stream_yaml(file, ignored));
-    return;
-  }
-  const auto said = read_daemon_options(root, file, stream);
-  std::erase_if(
-      options, [](const auto& option) { return order_of(option.first) < stream_options().size(); });
-  override_options(options, said);
-}
-
 void StateRebuildArguments::add_to(CLI::App& verb) {
   add_state_file(verb, file);
   verb.add_option("--stream", stream, "which stream of the file (default: its only one)")
@@ -107,7 +63,7 @@ void StateRebuildArguments::add_to(CLI::App& verb) {
       ->required();
   verb.add_flag("--keep-journal", keep_journal,
                 "give the new file a journal, too, from the first pair on");
-  table.add_to(verb);
+  table.add_to(verb, TableUse::kRead);
   model.add_options_to(verb);
   verb.footer(
       "Options that are not given are those that the stream has. --config may be a daemon's "

@@ -282,6 +282,10 @@ class Live(Connected):
         self.assertIn(b"standard input:2", done.stderr)
         self.assertIn(b"standard input:3: the id has 300 bytes", done.stderr)
         self.assertIn("standard input:1", complaint("send", "--bad-lines", "fail", *daemon.connect,
+    def test_the_help_of_send_speaks_of_no_output(self):
+        self.assertNotIn("output", run("send", "--help"))
+        self.assertIn("in the output", " ".join(run("score", "--help").split()))
+
                                                     stdin="lonely\n", expect=3))
 
 

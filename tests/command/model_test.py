@@ -215,6 +215,38 @@ class Choosing(Case):
             self.assertIn("expected" if "nothing" not in flags else "found", told)
 
 
+class DaemonsConfiguration(Case):
+    """--config takes the file of a daemon, too, and one of its streams."""
+
+    def test_a_stream_is_what_it_would_be_in_the_daemon(self):
+        table = self.file("t.tsv", tsv(row[1:] for row in bitext(600, 3)))
+        config = self.file("d.yaml", "service: tcp://127.0.0.1:7470\n"
+                                     "defaults: {encoder: 'hashing:dim=128', half-life: 300}\n"
+                                     "streams:\n  a: {workers: 2}\n  b: {window: 256}\n")
+        for stream, flags in ("a", ["--half-life", "300"]), ("b", ["--window", "256"]):
+            self.assertEqual(run("score", "--config", config, "--stream", stream, table),
+                             run("score", *SMALL, *flags, table))
+        config.write_text("streams: {only: {encoder: 'hashing:dim=128'}}\n")
+        self.assertEqual(run("score", "--config", config, table), run("score", *SMALL, table))
+
+    def test_which_stream_is_asked_for_once(self):
+        shipped = SOURCE / "config" / "bitext.yaml"
+        told = complaint("score", "--config", shipped, stdin="a\tb\n")
+        self.assertEqual(told.count("\n"), 1)
+        for words in ("a daemon's configuration", "de-en, fr-en", "--stream"):
+            self.assertIn(words, told)
+        told = complaint("score", "--config", shipped, "--stream", "de", stdin="a\tb\n")
+        self.assertIn("no streams.de, expected one of its streams: de-en, fr-en", told)
+        self.assertEqual(run("score", "--config", shipped, "--stream", "de-en", stdin="a\tb\n"),
+                         "a\tb\t0\n")
+
+    def test_what_is_wrong_with_it_has_its_line(self):
+        config = self.file("d.yaml", "defaults:\n  rank: many\nstreams:\n  a: {seed: no}\n")
+        told = complaint("score", "--config", config, stdin="a\tb\n")
+        self.assertIn("d.yaml:2: rank", told)
+        self.assertIn("d.yaml:4: seed", told)
+
+
 class Encoders(Case):
     def compile(self, name, *flags):
         """A plugin outside the tree, with the header as its only friend."""
