@@ -110,6 +110,10 @@ std::string GapFinder::look(std::string_view topic, const JsonObject& message) {
   return fmt::format("-- {} message{} of {} lost", gap, gap == 1 ? "" : "s", printable(topic));
 }
 
+bool names_its_pair(std::string_view topic, const JsonObject& message) {
+  return kind_of(topic) == "event" || message.find("id") || message.find("x");
+}
+
 std::string describe_feed(std::string_view topic, const JsonObject& message) {
   const auto time = message.find_number("time");
   return fmt::format("{:<12} {:<16} {}", time ? clock_text(*time) : "", printable(topic),

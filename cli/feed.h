@@ -36,6 +36,9 @@ class GapFinder {
   std::uint64_t lost_ = 0;
 };
 
+// Whether a reader can tell which pair it is about: it has an id or texts, or is about no pair.
+[[nodiscard]] bool names_its_pair(std::string_view topic, const JsonObject& message);
+
 // A line for a reader, without its end.
 [[nodiscard]] std::string describe_feed(std::string_view topic, const JsonObject& message);
 

@@ -5,6 +5,7 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cstdio>
+#include <utility>
 
 #include "cli/connection.h"
 #include "cli/interrupt.h"
@@ -83,6 +84,7 @@ class Tail {
       const Message message(frames[1]);
       tell_gap(gaps_.look(topic, message.root()));
       if (!arguments_.filter.wants(topic, message.root())) return;
+      if (!arguments_.json && !names_its_pair(topic, message.root())) tell_how_to_name_pairs();
       print_line(arguments_.json ? with_topic(topic, frames[1])
                                  : describe_feed(topic, message.root()));
       ++shown_;
@@ -90,6 +92,13 @@ class Tail {
       throw Error(fmt::format("{}: a message of the feed cannot be read: {}", feed_.shown(),
                               problem.what()));
     }
+  }
+
+  void tell_how_to_name_pairs() {
+    if (std::exchange(told_how_to_name_pairs_, true)) return;
+    fmt::print(stderr,
+               "phsic: found pairs with neither texts nor ids: a stream with feed-texts: true "
+               "publishes its texts, and `phsic send --id COL` gives ids\n");
   }
 
   // Lines of JSON stay lines of JSON.
@@ -119,6 +128,7 @@ class Tail {
   GapFinder gaps_;
   std::uint64_t shown_ = 0;
   bool was_up_ = true;
+  bool told_how_to_name_pairs_ = false;
 };
 
 }  // namespace

@@ -8,6 +8,7 @@ namespace phsic::test {
 namespace {
 
 using Catch::Contains;
+using Catch::StartsWith;
 
 bool wants(const FeedFilter& filter, std::string_view topic, std::string_view message) {
   return filter.wants(topic, Message(message).root());
@@ -81,11 +82,23 @@ TEST_CASE("An event is shown with its members") {
 }
 
 TEST_CASE("A time beyond all calendars is shown as seconds") {
-  for (const char* time : {"1e300", "-1e18", "1e11"}) {
-    CAPTURE(time);
-    CHECK_THAT(describe("c/score", fmt::format(R"({{"score":1,"time":{}}})", time)),
-               Contains("c/score"));
-  }
+  const auto line_at = [](const char* time) {
+    return describe("c/score", fmt::format(R"({{"score":1,"time":{}}})", time));
+  };
+  CHECK_THAT(line_at("1e11"), StartsWith("100000000000.000 c/score "));
+  CHECK_THAT(line_at("-1e18"), StartsWith("-1000000000000000000.000 c/score "));
+  CHECK_THAT(line_at("1e300"), StartsWith("1000000") && Contains(".000 c/score "));
+  CHECK_THAT(line_at("99999999999"), StartsWith("09:46:39.000 c/score "));
+}
+
+TEST_CASE("A message names its pair by an id or by texts, and an event is about none") {
+  const auto is_named = [](std::string_view topic, std::string_view message) {
+    return names_its_pair(topic, Message(message).root());
+  };
+  CHECK(is_named("c/score", R"({"score":1,"id":0})"));
+  CHECK(is_named("c/flag", R"({"score":1,"x":"","y":""})"));
+  CHECK_FALSE(is_named("c/flag", R"({"score":1,"id":null})"));
+  CHECK(is_named("c/event", R"({"event":"drift"})"));
 }
 
 }  // namespace

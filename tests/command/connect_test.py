@@ -247,6 +247,14 @@ class Live(Connected):
         self.assertEqual(status, 0)
         self.assertIn("the daemon is gone", told)
 
+    def test_tail_says_once_how_a_reader_can_know_the_pairs(self):
+        daemon = self.daemon()
+        self.tail(daemon)  # as long as the other needs to be there, too
+        tail = Running(self, "tail", "--topic", "score", "--count", "3", *daemon.connect)
+        while tail.process.poll() is None:
+            run("send", *daemon.connect, stdin="a\tb\n")
+        self.assertEqual(tail.process.stderr.read().count("feed-texts: true"), 1)
+
     def test_tail_ends_after_a_count_and_shows_what_was_asked_for(self):
         daemon = self.daemon()
         tail = Running(self, "tail", "--topic", "event", "--count", "1", *daemon.connect)
@@ -274,6 +282,10 @@ class Live(Connected):
         self.assertEqual(run("send", "--x", "1", "--y", "1", table, *copying.connect),
                          "sent 30 pairs\n")
 
+    def test_the_help_of_send_speaks_of_no_output(self):
+        self.assertNotIn("output", run("send", "--help"))
+        self.assertIn("in the output", " ".join(run("score", "--help").split()))
+
     def test_bad_lines_are_told_and_not_sent(self):
         daemon = self.daemon()
         done = attempt("send", "--id", "3", *daemon.connect,
@@ -282,10 +294,6 @@ class Live(Connected):
         self.assertIn(b"standard input:2", done.stderr)
         self.assertIn(b"standard input:3: the id has 300 bytes", done.stderr)
         self.assertIn("standard input:1", complaint("send", "--bad-lines", "fail", *daemon.connect,
-    def test_the_help_of_send_speaks_of_no_output(self):
-        self.assertNotIn("output", run("send", "--help"))
-        self.assertIn("in the output", " ".join(run("score", "--help").split()))
-
                                                     stdin="lonely\n", expect=3))
 
 

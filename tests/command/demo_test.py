@@ -1,10 +1,11 @@
-"""What `make run` shows."""
+"""What `make run` shows, and what README's first commands show."""
 
 import os
 import re
 import signal
 import subprocess
 import sys
+import time
 import unittest
 from pathlib import Path
 
@@ -58,6 +59,45 @@ class Demo(Case):
         self.assertEqual(status, 1)
         self.assertIn("the daemon ended with status 1", err)
         self.assertIn("streams.default.rank", err)
+
+
+class QuickStart(Case):
+    """The commands of README that start a daemon, word for word."""
+
+    PROGRAMS = {  # on endpoints of our own, and a smaller table
+        "two_languages": 'exec {build}/two_languages "${{@/20000/3000}}"',
+        "bin/phsicd": 'exec {bin}/phsicd "$@" --set service={ipc}service --set ingest={ipc}ingest '
+                      '--set feed={ipc}feed',
+        "bin/phsic": 'exec {bin}/phsic "$@" --connect {ipc}service '
+                     '$([ "$1" != top ] || echo --count 1)',
+    }
+
+    def test_it_shows_the_texts_of_flagged_pairs(self):
+        build = os.environ["PHSIC_BUILD"]
+        (self.folder / "build" / "release" / "bin").mkdir(parents=True)
+        for name, script in self.PROGRAMS.items():
+            program = self.file(f"build/release/{name}", "#!/bin/bash\n" + script.format(
+                build=build, bin=Path(os.environ["PHSIC"]).parent, ipc=f"ipc://{self.folder}/"))
+            program.chmod(0o755)
+        section = (SOURCE / "README.md").read_text().split("### The daemon\n")[1].split("\n### ")[0]
+        commands = "\n".join(re.findall(r"^    (build/.*)$", section, re.MULTILINE))
+        self.assertIn("phsic tail --topic flag", commands)
+        shown = self.folder / "shown"
+        with shown.open("wb") as output:
+            shell = subprocess.Popen(["bash", "-ec", commands], cwd=self.folder, stdout=output,
+                                     stderr=output, start_new_session=True)
+        self.addCleanup(shell.wait)
+        self.addCleanup(os.killpg, shell.pid, signal.SIGKILL)
+        self.assertEqual(shell.wait(timeout=300), 0, shown.read_text())
+        # There are flags as soon as there is a model.
+        deadline = time.monotonic() + 300
+        while not (flags := re.findall(r" default/flag .*\n", shown.read_text())):
+            self.assertLess(time.monotonic(), deadline, shown.read_text())
+            subprocess.run(["build/release/bin/phsic", "send", "pairs.tsv"], cwd=self.folder,
+                           stdout=subprocess.DEVNULL, check=True)
+        self.assertRegex(flags[0], r'"[a-z …]+" \| "[a-z …]+"')
+        self.assertRegex(shown.read_text(), r"sent 3000 pairs\n")
+        self.assertRegex(shown.read_text(), r"self-AUC")
 
 
 def children(pid):
