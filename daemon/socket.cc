@@ -134,6 +134,7 @@ void Socket::hand_on() {
   } catch (const std::bad_alloc&) {
     log(LogLevel::kError, "no memory for a message");
   }
+  frames_.clear();  // the next one may come much later
 }
 
 void Socket::wait() {

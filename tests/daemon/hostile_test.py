@@ -2,9 +2,11 @@
 
 import json
 import random
+import resource
 import socket
 import struct
 import unittest
+from pathlib import Path
 
 import zmq
 from phsicd import CONTEXT, SMALL, Case, Subscriber, floats, pairs_of
@@ -269,6 +271,26 @@ class Hostile(Case):
         self.assertLess(self.d.peak(), before + 150 * MIB)
         self.d.until(lambda: self.d.stats()["memory"] < before + 100 * MIB)
         self.assert_serves_as_before()
+
+    def test_a_message_that_there_is_no_memory_for_is_refused(self):
+        daemon = self.daemon({"v": {"encoder": "vectors:dim=1000", "refresh-after": "never"}},
+                             message_bytes="64MiB")
+        status = Path(f"/proc/{daemon.process.pid}/status").read_text()
+        size = 1024 * int(status.partition("VmSize:")[2].split()[0])
+        if size > 1 << 40:
+            self.skipTest("the address sanitizer takes all addresses")
+        # Enough for the two frames, and not for what is read from them.
+        header, values, _ = vectors(10000, 1000, bytes(40 * 10**6))
+        unlimited = resource.prlimit(daemon.process.pid, resource.RLIMIT_AS)
+        resource.prlimit(daemon.process.pid, resource.RLIMIT_AS,
+                         (size + 110 * 10**6, unlimited[1]))
+        message = json.loads(header)
+        del message["op"]
+        daemon.push().send_multipart([json.dumps(message).encode(), values, values])
+        daemon.until(lambda: daemon.stats()["bad_messages"] == 1)
+        self.assertEqual(daemon.own.error(header, values, values), "failed")
+        resource.prlimit(daemon.process.pid, resource.RLIMIT_AS, unlimited)
+        self.assertEqual(len(daemon.ask("score", pairs=[])["scores"]), 0)
 
     def test_a_message_without_an_end_ends_its_connection(self):
         more = 1

@@ -208,6 +208,11 @@ class OneStream(Case):
         self.assertEqual(streams[0]["pairs"], self.d.stats("chat")["pairs"])
         self.assertEqual(streams[0]["model"], self.d.stats("chat")["model"])
 
+    def test_what_is_not_json_is_told_with_its_place(self):
+        message = self.client.raw(b'{"op": "ping", "id": secret}')["error"]["message"]
+        self.assertIn("at byte 21 ", message)
+        self.assertNotIn("secret", message)
+
     def test_what_is_not_a_request_is_a_bad_request(self):
         for text in (b"", b"{", b"[]", b"1", b"null", b'"op"', b"\xff\xfe", b'{"op": "ping"} x',
                      b'{"id": 1}', b'{"op": 1}', b'{"op": "score", "pairs": [["\xff", "b"]]}'):
