@@ -177,7 +177,11 @@ void ItemBlock<T>::compact() {
 
 template <class T>
 void ItemBlock<T>::clear() {
+  // What a few long texts have taken is given back when they are gone.
+  constexpr std::size_t kLittle = 1U << 16U;
+  const bool is_roomy = bytes_.capacity() > kLittle && bytes_.size() < bytes_.capacity() / 4;
   drop_front(size_);
+  if (is_roomy) bytes_.shrink_to_fit();
 }
 
 template <class T>

@@ -102,10 +102,16 @@ void KernelColumns<T>::fix_sparse(const SparseRows<T>& rows) {
 template <class T>
 void KernelColumns<T>::fix_texts(const TextRows& rows) {
   ProfileMaker profiles(kernel_.gram_length());
+  // A text has no more grams than bytes and one: growing step by step would take thrice the memory.
+  postings_.reserve((rows.rows > 0 ? rows.start[rows.rows] - rows.start[0] : 0) + rows.rows);
+  lengths_.reserve(size_);
   for (std::size_t j = 0; j < size_; ++j) {
-    for (const Gram& gram : profiles.make(rows.text(j))) {
-      postings_.push_back({gram.code, j, gram.weight});
+    const std::vector<Gram>& counts = profiles.count(rows.text(j));
+    for (const Gram& gram : counts) {
+      postings_.push_back(
+          {gram.code, static_cast<std::uint32_t>(j), static_cast<std::uint32_t>(gram.weight)});
     }
+    lengths_.push_back(length_of(counts));
   }
   std::sort(postings_.begin(), postings_.end(), [](const Posting& a, const Posting& b) {
     return a.code != b.code ? a.code < b.code : a.column < b.column;
@@ -256,7 +262,7 @@ void KernelColumns<T>::spectrum(const TextRows& rows, T* out, Workspace& workspa
           std::lower_bound(postings_.begin(), postings_.end(), gram.code,
                            [](const Posting& p, std::uint64_t code) { return p.code < code; });
       for (; posting != postings_.end() && posting->code == gram.code; ++posting) {
-        sums[posting->column] += gram.weight * posting->weight;
+        sums[posting->column] += gram.weight * (posting->count / lengths_[posting->column]);
       }
     }
     for (std::size_t j = 0; j < size_; ++j) out[i * size_ + j] = static_cast<T>(sums[j]);

@@ -42,10 +42,11 @@ class KernelColumns {
   void spectrum(const TextRows& rows, T* out, Workspace& workspace) const;
   void combine(const Items<T>& items, T* out, Workspace& workspace) const;
 
+  // In 16 bytes: there is one for each gram of each text when pivots are chosen.
   struct Posting {
     std::uint64_t code;
-    std::size_t column;
-    double weight;
+    std::uint32_t column;
+    std::uint32_t count;
   };
 
   Kernel kernel_;
@@ -56,6 +57,7 @@ class KernelColumns {
   std::vector<T> origin_;   // Gaussian on dense items: what is subtracted before distances
   std::vector<T> scales_;   // Gaussian: one factor a dimension, or none
   std::vector<Posting> postings_;  // spectrum: ascending by gram
+  std::vector<double> lengths_;    // spectrum: of each column, what its counts are divided by
   std::vector<KernelColumns> parts_;
 };
 

@@ -63,7 +63,13 @@ bool has_grams(std::string_view text, int n) {
   return points + (n > 1 ? 2 : 0) >= n;
 }
 
-const std::vector<Gram>& ProfileMaker::make(std::string_view text) {
+double length_of(const std::vector<Gram>& counts) {
+  double squares = 0;
+  for (const Gram& gram : counts) squares += gram.weight * gram.weight;
+  return std::sqrt(squares);
+}
+
+const std::vector<Gram>& ProfileMaker::count(std::string_view text) {
   points_.clear();
   profile_.clear();
   // A boundary mark alone says nothing, so single code points go without.
@@ -87,10 +93,12 @@ const std::vector<Gram>& ProfileMaker::make(std::string_view text) {
     }
   }
   profile_.resize(kept + 1);
-  double squares = 0;
-  for (const Gram& gram : profile_) squares += gram.weight * gram.weight;
-  const double norm = std::sqrt(squares);
-  for (Gram& gram : profile_) gram.weight /= norm;
+  return profile_;
+}
+
+const std::vector<Gram>& ProfileMaker::make(std::string_view text) {
+  const double length = length_of(count(text));
+  for (Gram& gram : profile_) gram.weight /= length;
   return profile_;
 }
 

@@ -32,12 +32,17 @@ class ProfileMaker {
   // The grams of length n, ascending by code; valid until the next call.
   // REQUIRES: is_utf8(text), n >= 1.
   const std::vector<Gram>& make(std::string_view text);
+  // The same before they are divided by the profile's length: how often each gram occurs.
+  const std::vector<Gram>& count(std::string_view text);
 
  private:
   std::size_t n_;
   std::vector<std::uint32_t> points_;
   std::vector<Gram> profile_;
 };
+
+// The length of counted grams in feature space.
+[[nodiscard]] double length_of(const std::vector<Gram>& counts);
 
 // Does the text have a gram of length n at all? REQUIRES: is_utf8(text).
 [[nodiscard]] bool has_grams(std::string_view text, int n);

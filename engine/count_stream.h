@@ -54,7 +54,7 @@ class CountStream : public Stream {
   void score_each(Batch& batch, const Then& then) const;
   void learn_one(std::string_view x, std::string_view y, const double* time);
 
-  Encoder texts_;  // as they are
+  Encoder texts_{Encoder::kWhole};
   std::shared_ptr<const Release> release_;
   Forgetting forgetting_;
   bool learns_identical_;

@@ -8,6 +8,8 @@
 #include <limits>
 
 #include "core/error.h"
+#include "engine/cut_text.h"
+#include "engine/stream_spec.h"
 
 namespace phsic {
 namespace {
@@ -68,7 +70,13 @@ void Encoded::take(const DenseRows<float>& rows) {
   values_.assign(rows.data, rows.data + rows.rows * rows.dim);
 }
 
-Encoder::Encoder() : shape_{ItemKind::kText, 0}, identity_("text") {}
+// State of before there was a bound is of the usual one.
+Encoder::Encoder(std::size_t longest)
+    : shape_{ItemKind::kText, 0},
+      identity_(longest == kWhole || longest == StreamSpec::kTextBytes
+                    ? "text"
+                    : fmt::format("text of up to {} bytes", longest)),
+      longest_(longest) {}
 
 Encoder::Encoder(const EncoderSpec& spec, const EncoderPath& path)
     : instance_(std::make_shared<Instance>(spec, path)) {
@@ -129,7 +137,7 @@ void Encoder::encode(std::span<const std::string_view> texts, Encoded& out) cons
   out.restart(shape_, texts.size());
   if (instance_ == nullptr) {
     for (const auto text : texts) {
-      out.bytes_.append(text);
+      out.bytes_.append(cut_text(text, longest_));
       out.start_.push_back(out.bytes_.size());
     }
     return;

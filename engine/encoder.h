@@ -51,8 +51,10 @@ class Encoded {
 // one.
 class Encoder {
  public:
-  // Texts as they are, for kernels on texts.
-  Encoder();
+  // Texts as they are, but no more than `longest` bytes of each: for kernels on texts.
+  explicit Encoder(std::size_t longest);
+  // No end is cut off.
+  static constexpr std::size_t kWhole = SIZE_MAX;
   // Throws an Error when there is no such encoder, when it does not open, and when a trial shows
   // that its rows are not what it says they are.
   Encoder(const EncoderSpec& spec, const EncoderPath& path);
@@ -82,6 +84,7 @@ class Encoder {
 
   ItemShape shape_;
   std::string identity_;
+  std::size_t longest_ = kWhole;
   std::shared_ptr<Instance> instance_;  // null: texts as they are
 };
 

@@ -16,8 +16,9 @@ namespace {
 // been renewed.
 constexpr std::uint64_t kFirstRefresh = kBlockPairs;
 
-Encoder open_side(const EncoderSpec& spec, const Kernel& kernel, const EncoderPath& path) {
-  return kernel.takes_texts() ? Encoder() : Encoder(spec, path);
+Encoder open_side(const StreamSpec& spec, const EncoderSpec& encoder, const Kernel& kernel,
+                  const EncoderPath& path) {
+  return kernel.takes_texts() ? Encoder(spec.text_bytes) : Encoder(encoder, path);
 }
 
 void add_encoding_problems(const Encoded& side, std::string_view name,
@@ -102,11 +103,11 @@ std::string KernelStream::Frozen::adoption() const {
 
 KernelStream::KernelStream(const StreamSpec& spec, const EncoderPath& path)
     : estimator_(spec.estimator),
-      x_(open_side(spec.x_encoder, spec.x_kernel, path)),
+      x_(open_side(spec, spec.x_encoder, spec.x_kernel, path)),
       y_(spec.y_encoder == spec.x_encoder && !spec.x_kernel.takes_texts() &&
                  !spec.y_kernel.takes_texts()
              ? x_
-             : open_side(spec.y_encoder, spec.y_kernel, path)),
+             : open_side(spec, spec.y_encoder, spec.y_kernel, path)),
       learns_identical_(spec.learns_identical),
       learner_(spec.config(x_.shape(), y_.shape())) {
   schedule_.refresh_pairs = spec.refresh_pairs;

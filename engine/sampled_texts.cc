@@ -4,25 +4,12 @@
 
 #include <algorithm>
 
+#include "engine/cut_text.h"
+
 namespace phsic {
-namespace {
-
-// At most `longest` bytes, and no part of a character.
-std::string_view cut(std::string_view text, std::size_t longest) {
-  if (text.size() <= longest) return text;
-  std::size_t end = longest;
-  const auto continues = [&](std::size_t i) {
-    return (static_cast<unsigned char>(text[i]) & 0xC0U) == 0x80U;
-  };
-  while (end > longest - 4 && continues(end)) --end;
-  return text.substr(0, end);
-}
-
-}  // namespace
-
 void SampledTexts::add(std::uint64_t number, std::string_view x, std::string_view y) {
-  const auto short_x = cut(x, kLongest);
-  const auto short_y = cut(y, kLongest);
+  const auto short_x = cut_text(x, kLongest);
+  const auto short_y = cut_text(y, kLongest);
   entries_.push_back({number, bytes_.size(), static_cast<std::uint32_t>(short_x.size()),
                       static_cast<std::uint32_t>(short_y.size())});
   bytes_.append(short_x);

@@ -91,6 +91,11 @@ constexpr StreamOption kOptions[] = {
      [](StreamSpec& spec, std::string_view text) { spec.x_kernel = Kernel::parse(text); }},
     {"y-kernel", "KERNEL", "as kernel", "the same for y alone",
      [](StreamSpec& spec, std::string_view text) { spec.y_kernel = Kernel::parse(text); }},
+    {"text-bytes", "SIZE", "4KiB",
+     "how much of each text a kernel on the text itself looks at; the rest is left out",
+     [](StreamSpec& spec, std::string_view text) {
+       spec.text_bytes = bytes_value(text, 16, 1U << 20U);
+     }},
     {"estimator", "NAME", "auto",
      "phsic, whitened, gaussian-pmi, pmi (counts texts as they are), or auto: whichever tells "
      "held-back pairs from shuffled ones best",

@@ -24,6 +24,9 @@ struct StreamSpec {
   Kernel y_kernel = Kernel::cosine();
   bool counts = false;  // estimator `pmi`: counting instead of kernels
   EstimatorSpec estimator = choosing();
+  // How much of a text a kernel on texts is given.
+  static constexpr std::size_t kTextBytes = 4096;
+  std::size_t text_bytes = kTextBytes;
   std::uint32_t pivots = 0;
   PivotRule pivot_rule = PivotRule::kRandom;
   Forgetting forgetting;

@@ -1,5 +1,7 @@
 // Once warm, scoring, watching for drift and remembering ids allocate nothing, and learning nothing
 // for each pair. A program of its own, because it counts every call of operator new.
+#include <malloc.h>
+
 #include <atomic>
 #include <catch2/catch.hpp>
 #include <cstdlib>
@@ -8,15 +10,30 @@
 #include "core/drift.h"
 #include "core/refresh.h"
 #include "state/seen_ids.h"
+#include "tests/core/allocations.h"
 #include "tests/core/streams.h"
 
+std::atomic<std::size_t> phsic::test::live_bytes{0};
+std::atomic<std::size_t> phsic::test::peak_bytes{0};
+
 namespace {
+
+using phsic::test::live_bytes;
+using phsic::test::peak_bytes;
 
 std::atomic<std::size_t> allocations{0};
 
 void* counted_or_null(std::size_t size) noexcept {
   ++allocations;
-  return std::malloc(size == 0 ? 1 : size);
+  void* memory = std::malloc(size == 0 ? 1 : size);
+  live_bytes += malloc_usable_size(memory);
+  if (live_bytes > peak_bytes) peak_bytes = live_bytes.load();
+  return memory;
+}
+
+void release(void* memory) noexcept {
+  live_bytes -= malloc_usable_size(memory);
+  std::free(memory);
 }
 
 void* counted(std::size_t size) {
@@ -35,10 +52,10 @@ void* operator new(std::size_t size, const std::nothrow_t&) noexcept {
 void* operator new[](std::size_t size, const std::nothrow_t&) noexcept {
   return counted_or_null(size);
 }
-void operator delete(void* memory) noexcept { std::free(memory); }
-void operator delete[](void* memory) noexcept { std::free(memory); }
-void operator delete(void* memory, std::size_t) noexcept { std::free(memory); }
-void operator delete[](void* memory, std::size_t) noexcept { std::free(memory); }
+void operator delete(void* memory) noexcept { release(memory); }
+void operator delete[](void* memory) noexcept { release(memory); }
+void operator delete(void* memory, std::size_t) noexcept { release(memory); }
+void operator delete[](void* memory, std::size_t) noexcept { release(memory); }
 
 namespace phsic::test {
 namespace {
