@@ -1,11 +1,15 @@
 """Ranking, evaluation, choosing a model, and loading encoders."""
 
 import json
+import os
+import re
 import shutil
 import subprocess
 import unittest
+from pathlib import Path
 
-from phsic import SMALL, SOURCE, Case, attempt, bitext, complaint, run, tsv
+from daemon import PHSICD
+from phsic import PHSIC, SMALL, SOURCE, Case, attempt, bitext, complaint, run, tsv
 
 # An encoder of two numbers, with places to break it.
 ENCODER = r"""
@@ -269,6 +273,23 @@ class Encoders(Case):
         self.assertEqual(names, {"two", "hashing", "wordvec", "fasttext", "vectors"})
         for encoder in listed:
             self.assertIn(encoder["name"], run("encoders", "--encoder-path", self.folder))
+
+    def test_the_document_says_how_to_use_ones_own(self):
+        document = (SOURCE / "docs" / "encoders.md").read_text()
+        (code,) = re.findall(r"```c\n(.*?)```", document, re.DOTALL)
+        shutil.copy(SOURCE / "plugins" / "encoder.h", self.folder)
+        self.file("letters.c", code)
+        self.file("pairs.tsv", tsv(row[1:] for row in bitext(20, 3)))
+        commands = "".join(re.findall(r"```sh\n(.*?)```", document, re.DOTALL))
+        path = f"{Path(PHSIC).parent}:{os.environ['PATH']}"
+        done = subprocess.run(["bash", "-euxc", commands], cwd=self.folder, text=True, check=True,
+                              capture_output=True, env={**os.environ, "PATH": path})
+        listed, scores = "how often each letter from a to z occurs", done.stdout.splitlines()[-20:]
+        self.assertIn(listed, done.stdout)
+        self.assertEqual(done.stdout.count("\n".join(scores)), 3)
+        (yaml,) = re.findall(r"```yaml\n(.*?)```", document, re.DOTALL)
+        config = self.file("phsicd.yaml", yaml.replace("/opt", str(self.folder)))
+        subprocess.run([PHSICD, "--check", config], check=True, capture_output=True)
 
     def test_a_configured_folder_counts_more_than_the_installed_one(self):
         self.compile("hashing.so")
