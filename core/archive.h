@@ -24,7 +24,7 @@
 namespace phsic {
 
 // What is written, and the oldest that can still be read.
-inline constexpr std::uint32_t kArchiveVersion = 2;
+inline constexpr std::uint32_t kArchiveVersion = 3;
 inline constexpr std::uint32_t kOldestArchiveVersion = 2;
 
 namespace archive_detail {

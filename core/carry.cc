@@ -89,6 +89,7 @@ void carry_over(Moments& moments, FeaturePair<T> from, FeaturePair<T> to,
     moments.correct(plus, minus);
     moments.limit_effective_pairs(effective_pairs<T>(sample));
   }
+  if (sample.weights.size() < moments.pairs()) moments.mark_estimated();
   if (moments.parts() == Moments::Parts::kAll) {
     Covariance covariance = moments.covariance();
     make_positive(covariance);
@@ -108,6 +109,7 @@ void rebuild(Moments& moments, FeaturePair<T> to, const typename Reservoir<T>::S
   };
   moments.assign(covariance, origin(to.x, covariance.mean_x), origin(to.y, covariance.mean_y));
   moments.limit_effective_pairs(effective_pairs<T>(sample));
+  if (sample.weights.size() < moments.pairs()) moments.mark_estimated();
 }
 
 void make_positive(Covariance& covariance) {

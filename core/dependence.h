@@ -1,18 +1,20 @@
 // How strongly x and y depend on each other in the whole stream.
 #pragma once
 
+#include <cstdint>
 #include <optional>
 
 #include "core/archive.h"
+#include "core/features.h"
 #include "core/moments.h"
+#include "core/reservoir.h"
 
 namespace phsic {
 
 struct Dependence {
   double hsic = 0;            // |C_xy|_F^2
   std::optional<double> cka;  // |C_xy|_F^2 / |C_xx|_F |C_yy|_F; none without variance or cross only
-  // Of so large an HSIC if x and y were independent: the gamma approximation of Gretton et al.
-  // (2007) with the corrections that few pairs need. None below 6 effective pairs, without
+  // Of so large an HSIC if x and y were independent. None below 6 effective pairs, without
   // variance, or cross only.
   std::optional<double> p_value;
 
@@ -20,6 +22,25 @@ struct Dependence {
   [[nodiscard]] static Dependence load(Reader& reader);
 };
 
+// From the moments alone: the p-value is the gamma approximation of Gretton et al. (2007) with the
+// corrections that few pairs need.
 [[nodiscard]] Dependence measure_dependence(const Covariance& covariance);
+
+// Is that p-value right? Not when the moments are estimates, nor when the pairs that the pivots
+// come from make up much of the variance: few pairs then make the HSIC what it is, and its
+// distribution is far from a gamma distribution.
+template <class T>
+[[nodiscard]] bool moments_tell_p_value(const Covariance& covariance, const FeatureMap<T>& x,
+                                        const FeatureMap<T>& y);
+
+// The p-value of pairs themselves, by exchanging their y's at random, under the kernels and not
+// their approximation by pivots. Takes at most kTestedPairs of the sample, drawn by weight. None
+// for fewer than 6. REQUIRES: fitted kernels.
+inline constexpr std::size_t kTestedPairs = 512;
+template <class T>
+[[nodiscard]] std::optional<double> permutation_p_value(const Kernel& kernel_x,
+                                                        const Kernel& kernel_y,
+                                                        const typename Reservoir<T>::Sample& sample,
+                                                        std::uint64_t seed);
 
 }  // namespace phsic

@@ -95,6 +95,9 @@ Learner<T> Learner<T>::load(Reader& reader) {
     const auto id = reader.number_in<std::int64_t>("bucket", -1'000'000'000'000'000'000,
                                                    1'000'000'000'000'000'000);
     Moments moments = Moments::load(reader);
+    // Older archives do not say, and pivots may have been carried over.
+    const bool has_pivots = learner.config_.x.uses_pivots() || learner.config_.y.uses_pivots();
+    if (reader.version() < Moments::kEstimatesSince && has_pivots) moments.mark_estimated();
     Reservoir<T> reservoir = Reservoir<T>::load(reader);
     learner.buckets_.push_back({id, std::move(moments), std::move(reservoir)});
   }

@@ -319,6 +319,7 @@ void Moments::merge(const Moments& other) {
   squared_weight_ += factor * factor * right.squared_weight_;
   pairs_ += right.pairs_;
   rounding_ = std::max(rounding_, right.rounding_);
+  is_estimated_ = is_estimated_ || right.is_estimated_;
 }
 
 void Moments::transform(const Eigen::MatrixXd& a, const Eigen::MatrixXd& b) {
@@ -404,6 +405,7 @@ Covariance Moments::covariance() const {
   const Eigen::VectorXd step_y = inverse * as_vector(sum_y_);
   c.noise_x = rounding_ * step_x.squaredNorm();
   c.noise_y = rounding_ * step_y.squaredNorm();
+  c.is_estimated = is_estimated_;
   c.mean_x = as_vector(origin_x_) + step_x;
   c.mean_y = as_vector(origin_y_) + step_y;
   c.xy = inverse * as_matrix(xy_, dim_x_, dim_y_) - step_x * step_y.transpose();
@@ -431,6 +433,7 @@ void Moments::save(Writer& writer) const {
   for (const auto* values : {&origin_x_, &origin_y_, &sum_x_, &sum_y_, &xy_, &xx_, &yy_}) {
     writer.array(*values);
   }
+  writer.number<std::uint8_t>(is_estimated_);
 }
 
 Moments Moments::load(Reader& reader) {
@@ -465,6 +468,7 @@ Moments Moments::load(Reader& reader) {
   const bool all = parts == Parts::kAll;
   moments.xx_ = reader.finite_array<double>("moments xx", all ? dim_x * dim_x : 0);
   moments.yy_ = reader.finite_array<double>("moments yy", all ? dim_y * dim_y : 0);
+  if (reader.version() >= kEstimatesSince) moments.is_estimated_ = reader.flag("moments estimated");
   return moments;
 }
 

@@ -33,6 +33,7 @@ struct Covariance {
 
   double noise_x = 0;  // a trace of C_xx up to this is rounding, not variance
   double noise_y = 0;
+  bool is_estimated = false;  // see Moments::mark_estimated()
 
   [[nodiscard]] bool has_both() const { return xx.size() > 0 && yy.size() > 0; }
   // Do both sides vary at all?
@@ -87,6 +88,11 @@ class Moments {
   // from a sample.
   void limit_effective_pairs(double pairs);
 
+  // Archives of this version and later tell it.
+  static constexpr std::uint32_t kEstimatesSince = 3;
+  // Some of these sums are no longer those of the pairs, but an estimate of them.
+  void mark_estimated() { is_estimated_ = true; }
+
   // Adds the sums of `plus` and subtracts those of `minus`, whose weights are the same: W stays.
   // REQUIRES: dimensions, parts and origins like ours, and neither ever forgetting.
   void correct(const Moments& plus, const Moments& minus);
@@ -124,6 +130,7 @@ class Moments {
   double weight_ = 0;
   double squared_weight_ = 0;
   double rounding_ = 0;  // relative error of the coarsest features added
+  bool is_estimated_ = false;
   std::vector<double> origin_x_;
   std::vector<double> origin_y_;
   std::vector<double> sum_x_;

@@ -36,6 +36,19 @@ struct HeldBack {
   FeatureBlock<T> y;
 };
 
+template <class T>
+Dependence dependence_of(const Learner<T>& state, const Covariance& covariance,
+                         typename Learner<T>::Extent extent) {
+  Dependence dependence = measure_dependence(covariance);
+  const FeatureMap<T>& x = *state.map_x();
+  const FeatureMap<T>& y = *state.map_y();
+  if (dependence.p_value && !moments_tell_p_value(covariance, x, y)) {
+    dependence.p_value = permutation_p_value<T>(
+        x.kernel(), y.kernel(), state.sample_with_recent(extent), ~state.config().seed);
+  }
+  return dependence;
+}
+
 }  // namespace
 
 template <class T>
@@ -89,7 +102,7 @@ Refreshed<T> refresh(Learner<T> state, const EstimatorSpec& spec,
     choice.estimator = build_estimator<T>(covariance, spec, choice.kind, choice.ridge, config.seed);
   }
   facts.effective_pairs = covariance.effective_pairs;
-  facts.dependence = measure_dependence(covariance);
+  facts.dependence = dependence_of(state, covariance, extent);
   result.model =
       std::make_shared<const Model<T>>(config.x.items, config.y.items, state.map_x(), state.map_y(),
                                        std::move(choice.estimator), std::move(calibration), facts);
