@@ -36,6 +36,7 @@ void print_self(const StreamFacts& facts) {
     fmt::print("{:<14} {:.4f}\n{:<14} {:.4f}\n", "self-AUC", facts.accuracy->auc, "self-MRR",
                facts.accuracy->mrr);
   }
+  if (facts.clipped > 0) fmt::print("{:<14} {}\n", "clipped", facts.clipped);
 }
 
 Json self_auc(const StreamFacts& facts) {

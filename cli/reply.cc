@@ -123,6 +123,7 @@ JsonObject stats_of_stream(const JsonObject& reply, const std::string& stream) {
 StreamFacts read_facts(const JsonObject& stats) {
   StreamFacts facts;
   facts.pairs = stats.count("pairs");
+  facts.clipped = stats.find_count("clipped").value_or(0);
   facts.estimator = stats.find_text("estimator").value_or("");
   facts.ridge = stats.find_number("ridge").value_or(0);
   if (const auto auc = stats.find_number("self_auc")) {

@@ -157,6 +157,13 @@ void run_score(const ScoreArguments& arguments) {
   }
   ScoreRun(arguments, *stream)
       .run(!arguments.two_pass && arguments.learn.empty(), spec.learns_identical);
+  // A daemon's are of all its clients.
+  const bool is_own = arguments.model.daemon.endpoint.empty();
+  if (const auto clipped = is_own ? stream->facts().clipped : 0; clipped > 0) {
+    fmt::print(stderr,
+               "phsic: {} vector{} far longer than all others {} shortened before being learned\n",
+               clipped, clipped == 1 ? "" : "s", clipped == 1 ? "was" : "were");
+  }
 }
 
 }  // namespace phsic

@@ -134,6 +134,15 @@ Fault ItemBlock<T>::append(const Items<T>& items, std::size_t i) {
 }
 
 template <class T>
+void ItemBlock<T>::scale(std::size_t i, T factor) {
+  const std::size_t place = first_ + i;
+  const bool is_dense = shape_.kind == ItemKind::kDense;
+  const std::size_t first = is_dense ? place * shape_.dim : start_[place];
+  const std::size_t last = is_dense ? first + shape_.dim : start_[place + 1];
+  loops::scale(values_.data() + first, last - first, factor, values_.data() + first);
+}
+
+template <class T>
 void ItemBlock<T>::drop_back() {
   --size_;
   if (shape_.kind == ItemKind::kDense) return;

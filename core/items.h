@@ -102,6 +102,8 @@ class ItemBlock {
   [[nodiscard]] Fault append(const Items<T>& items, std::size_t i);
   // REQUIRES: items of the same shape.
   void append_all(const ItemBlock& items);
+  // Multiplies item i by a factor. REQUIRES: vectors; i < size().
+  void scale(std::size_t i, T factor);
   // REQUIRES: size() > 0.
   void drop_back();
   void drop_front(std::size_t count);

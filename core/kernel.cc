@@ -296,6 +296,11 @@ bool Kernel::is_bounded() const {
   return std::all_of(parts_.begin(), parts_.end(), [](const Kernel& k) { return k.is_bounded(); });
 }
 
+bool Kernel::grows() const {
+  if (kind_ == Kind::kLinear || kind_ == Kind::kPolynomial) return true;
+  return std::any_of(parts_.begin(), parts_.end(), [](const Kernel& k) { return k.grows(); });
+}
+
 bool Kernel::needs_fitting() const {
   if (kind_ == Kind::kGaussian) return bandwidth_ != Bandwidth::kGiven;
   return std::any_of(parts_.begin(), parts_.end(),

@@ -67,6 +67,8 @@ class Kernel {
   [[nodiscard]] bool is_fitted() const;
   // Is k(x, x) at most 1 for every x, so that features are at most of length 1?
   [[nodiscard]] bool is_bounded() const;
+  // Does k(x, x) grow with the length of x without end?
+  [[nodiscard]] bool grows() const;
   // Does some Gaussian in it take its sigma from the data?
   [[nodiscard]] bool needs_fitting() const;
 

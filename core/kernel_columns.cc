@@ -23,6 +23,8 @@ S power(S base, int exponent) {
   return result;
 }
 
+}  // namespace
+
 template <class T>
 double squared_length(const Items<T>& items, std::size_t i) {
   if (const auto* dense = std::get_if<DenseRows<T>>(&items)) {
@@ -31,8 +33,6 @@ double squared_length(const Items<T>& items, std::size_t i) {
   const auto& sparse = std::get<SparseRows<T>>(items);
   return loops::squared_norm(sparse.value + sparse.start[i], sparse.start[i + 1] - sparse.start[i]);
 }
-
-}  // namespace
 
 template <class T>
 KernelColumns<T>::KernelColumns(const Kernel& kernel, const ItemBlock<T>& fixed)
@@ -284,30 +284,47 @@ void KernelColumns<T>::combine(const Items<T>& items, T* out, Workspace& workspa
   }
 }
 
-template <class T>
-double self_kernel(const Kernel& kernel, const Items<T>& items, std::size_t i) {
+double self_kernel(const Kernel& kernel, double squared_length) {
   using Kind = Kernel::Kind;
   switch (kernel.kind()) {
-    case Kind::kLinear: return squared_length(items, i);
-    case Kind::kCosine: return loops::inverse_length(squared_length(items, i)) > 0 ? 1 : 0;
+    case Kind::kLinear: return squared_length;
+    case Kind::kCosine: return loops::inverse_length(squared_length) > 0 ? 1 : 0;
     case Kind::kGaussian:
     case Kind::kLaplacian: return 1;
     case Kind::kPolynomial:
-      return power(kernel.gamma() * squared_length(items, i) + kernel.offset(), kernel.degree());
-    case Kind::kSpectrum:
-      return has_grams(std::get<TextRows>(items).text(i), kernel.gram_length()) ? 1 : 0;
+      return power(kernel.gamma() * squared_length + kernel.offset(), kernel.degree());
+    case Kind::kSpectrum: return 1;
     case Kind::kSum: {
       double sum = 0;
-      for (const Kernel& part : kernel.parts()) sum += self_kernel(part, items, i);
+      for (const Kernel& part : kernel.parts()) sum += self_kernel(part, squared_length);
       return sum;
     }
     case Kind::kProduct: break;
   }
   double product = 1;
-  for (const Kernel& part : kernel.parts()) product *= self_kernel(part, items, i);
+  for (const Kernel& part : kernel.parts()) product *= self_kernel(part, squared_length);
   return product;
 }
 
+template <class T>
+double self_kernel(const Kernel& kernel, const Items<T>& items, std::size_t i) {
+  const auto* texts = std::get_if<TextRows>(&items);
+  if (texts == nullptr) return self_kernel(kernel, squared_length(items, i));
+  if (kernel.kind() == Kernel::Kind::kSpectrum) {
+    return has_grams(texts->text(i), kernel.gram_length()) ? 1 : 0;
+  }
+  double sum = 0;
+  double product = 1;
+  for (const Kernel& part : kernel.parts()) {
+    const double value = self_kernel(part, items, i);
+    sum += value;
+    product *= value;
+  }
+  return kernel.kind() == Kernel::Kind::kSum ? sum : product;
+}
+
+template double squared_length(const Items<float>&, std::size_t);
+template double squared_length(const Items<double>&, std::size_t);
 template class KernelColumns<float>;
 template class KernelColumns<double>;
 template double self_kernel(const Kernel&, const Items<float>&, std::size_t);

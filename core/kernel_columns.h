@@ -64,5 +64,12 @@ class KernelColumns {
 // k(x, x) of row i.
 template <class T>
 [[nodiscard]] double self_kernel(const Kernel& kernel, const Items<T>& items, std::size_t i);
+// k(x, x) of a vector of this squared length: it depends on nothing else. REQUIRES: a kernel on
+// vectors.
+[[nodiscard]] double self_kernel(const Kernel& kernel, double squared_length);
+
+// |x|^2 of row i. REQUIRES: vectors.
+template <class T>
+[[nodiscard]] double squared_length(const Items<T>& items, std::size_t i);
 
 }  // namespace phsic

@@ -38,6 +38,43 @@ void Learner<T>::Side::remember(const FeatureBlock<T>& block, const double* weig
 }
 
 template <class T>
+double Learner<T>::Side::squared_length(std::size_t recent_index) const {
+  return phsic::squared_length(recent.block_at(recent_index).view(), recent_index % kBlockPairs);
+}
+
+template <class T>
+bool Learner<T>::Side::clip(const Kernel& kernel, std::size_t recent_index) {
+  const double factor = usual.factor(kernel, squared_length(recent_index));
+  if (factor < 1) recent.scale(recent_index, static_cast<T>(factor));
+  return factor < 1;
+}
+
+template <class T>
+std::size_t Learner<T>::Side::clip_all(const Kernel& kernel) {
+  std::size_t clipped = 0;
+  if (!usual.is_known()) return clipped;
+  for (std::size_t i = 0; i < recent.size(); ++i) clipped += clip(kernel, i) ? 1 : 0;
+  return clipped;
+}
+
+template <class T>
+std::size_t Learner<T>::Side::clip_newest(const Kernel& kernel) {
+  if (!kernel.grows()) return 0;
+  const std::size_t size = recent.size();
+  if (usual.is_known()) {
+    const double length = squared_length(size - 1);
+    const bool is_clipped = clip(kernel, size - 1);
+    usual.follow(length);
+    return is_clipped ? 1 : 0;
+  }
+  if (size % UsualLength::kCompared != 0) return 0;
+  std::vector<double> lengths(size);
+  for (std::size_t i = 0; i < size; ++i) lengths[i] = squared_length(i);
+  usual.begin(std::move(lengths));
+  return clip_all(kernel);
+}
+
+template <class T>
 Learner<T>::Learner(const StreamConfig& config) : config_(config) {
   config.validate();
   const auto prepare = [](Side& side, const SideConfig& of) {
@@ -93,6 +130,7 @@ std::size_t Learner<T>::learn(const Items<T>& x, const Items<T>& y, const double
     ++accepted_;
     ++sequence_;
     ++learned;
+    clipped_ += x_.clip_newest(config_.x.kernel) + y_.clip_newest(config_.y.kernel);
     if (!is_ready() && weights_.size() >= config_.reservoir) choose_first_pivots();
     if (weights_.size() >= config_.held_back + 2 * kBlockPairs) flush_ready();
   }

@@ -18,6 +18,7 @@
 
 #include "core/archive.h"
 #include "core/carry.h"
+#include "core/clip.h"
 #include "core/features.h"
 #include "core/moments.h"
 #include "core/recent.h"
@@ -59,6 +60,8 @@ class Learner {
 
   [[nodiscard]] std::uint64_t accepted() const { return accepted_; }
   [[nodiscard]] std::uint64_t refused() const { return refused_; }
+  // How many vectors were shortened, being far longer than is usual (clip.h).
+  [[nodiscard]] std::uint64_t clipped() const { return clipped_; }
   // How often the pivots have changed.
   [[nodiscard]] std::uint64_t epoch() const { return epoch_; }
 
@@ -115,6 +118,7 @@ class Learner {
  private:
   struct Side {
     std::shared_ptr<const FeatureMap<T>> map;
+    UsualLength usual;        // of vectors, where the kernel grows with them
     RecentItems<T> recent;    // accepted pairs that are not in the moments yet, oldest first
     double residual_sum = 0;  // running sums over blocks, forgetting with a half-life of kMemory
     double self_sum = 0;
@@ -122,6 +126,12 @@ class Learner {
 
     [[nodiscard]] double unexplained() const { return self_sum > 0 ? residual_sum / self_sum : 0; }
     void remember(const FeatureBlock<T>& block, const double* weights);
+    [[nodiscard]] double squared_length(std::size_t recent_index) const;
+    // Shortens this recent item if it is far longer than is usual. Was it?
+    bool clip(const Kernel& kernel, std::size_t recent_index);
+    std::size_t clip_all(const Kernel& kernel);
+    // The same for the newest one, which then counts for what is usual. How many were shortened?
+    std::size_t clip_newest(const Kernel& kernel);
     void save(Writer& writer) const;
     [[nodiscard]] static Side load(Reader& reader);
   };
@@ -178,6 +188,7 @@ class Learner {
   StreamConfig config_;
   std::uint64_t accepted_ = 0;  // own pairs and merged ones
   std::uint64_t refused_ = 0;
+  std::uint64_t clipped_ = 0;   // vectors
   std::uint64_t sequence_ = 0;  // own pairs
   std::uint64_t epoch_ = 0;
   double latest_time_ = 0;

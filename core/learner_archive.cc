@@ -12,6 +12,9 @@ namespace {
 // No stream weighs more: 2^64 pairs of kMaxWeight.
 constexpr double kMostWeight = 2e25;
 
+// Archives of this version and later have what clipping needs.
+constexpr std::uint32_t kClipsSince = 3;
+
 }  // namespace
 
 template <class T>
@@ -40,6 +43,7 @@ void Learner<T>::Side::save(Writer& writer) const {
   if (map != nullptr) map->save(writer);
   recent.save(writer);
   for (const double value : {residual_sum, self_sum, chosen_unexplained}) writer.number(value);
+  usual.save(writer);
 }
 
 template <class T>
@@ -50,13 +54,16 @@ typename Learner<T>::Side Learner<T>::Side::load(Reader& reader) {
   side.residual_sum = reader.finite("residual sum");
   side.self_sum = reader.finite("kernel sum");
   side.chosen_unexplained = reader.finite("unexplained");
+  if (reader.version() >= kClipsSince) side.usual = UsualLength::load(reader);
   return side;
 }
 
 template <class T>
 void Learner<T>::save(Writer& writer) const {
   config_.save(writer);
-  for (const std::uint64_t value : {accepted_, refused_, sequence_, epoch_}) writer.number(value);
+  for (const std::uint64_t value : {accepted_, refused_, clipped_, sequence_, epoch_}) {
+    writer.number(value);
+  }
   writer.number(latest_time_);
   writer.number<std::uint8_t>(has_time_);
   x_.save(writer);
@@ -76,6 +83,9 @@ Learner<T> Learner<T>::load(Reader& reader) {
   Learner learner(StreamConfig::load(reader));
   learner.accepted_ = reader.number<std::uint64_t>("accepted pairs");
   learner.refused_ = reader.number<std::uint64_t>("refused pairs");
+  if (reader.version() >= kClipsSince) {
+    learner.clipped_ = reader.number<std::uint64_t>("clipped vectors");
+  }
   learner.sequence_ = reader.number<std::uint64_t>("sequence number");
   learner.epoch_ = reader.number<std::uint64_t>("epoch");
   learner.latest_time_ = reader.finite("latest time");

@@ -28,6 +28,13 @@ void Learner<T>::merge(const Learner& other) {
     adopt({x_.map == nullptr ? theirs.x_.map : nullptr, y_.map == nullptr ? theirs.y_.map : nullptr,
            theirs.x_.chosen_unexplained, theirs.y_.chosen_unexplained});
   }
+  const auto join = [](Side& ours, Side& of_theirs, const Kernel& kernel) {
+    ours.usual.join(of_theirs.usual);
+    of_theirs.usual = ours.usual;
+    return ours.clip_all(kernel) + of_theirs.clip_all(kernel);
+  };
+  clipped_ += theirs.clipped_;
+  clipped_ += join(x_, theirs.x_, config_.x.kernel) + join(y_, theirs.y_, config_.y.kernel);
   if (is_ready() && theirs.is_ready()) {
     PivotChange<T> change;
     if (*theirs.x_.map != *x_.map) change.x = x_.map;

@@ -30,6 +30,8 @@ class RecentItems {
   [[nodiscard]] Fault append(const Items<T>& items, std::size_t i);
   // REQUIRES: the last append was accepted, and nothing was dropped since.
   void drop_back();
+  // Multiplies item i by a factor. REQUIRES: vectors; i < size().
+  void scale(std::size_t i, T factor) { blocks_[i / kBlockPairs].scale(i % kBlockPairs, factor); }
   // The block that begins at item `first`, a multiple of kBlockPairs. REQUIRES: first < size().
   [[nodiscard]] const ItemBlock<T>& block_at(std::size_t first) const;
   // REQUIRES: size() > 0.

@@ -78,6 +78,7 @@ void Lane::take_over(Recovery& recovery) {
   }
   refreshes_ += recovery.models;
   learned_ = stream_->pairs();
+  clipped_ = stream_->clipped();
   learned_at_refresh_ = learned_;
   recovered_ = learned_;
   lost_ = recovery.lost;
@@ -187,10 +188,11 @@ void Lane::append_stats(std::string& out) const {
       std::back_inserter(out),
       "\"pairs\":{},\"refused\":{},\"unlearned\":{},\"scored\":{},\"ranked\":{},\"flagged\":{},"
       "\"problems\":{},\"refreshes\":{},\"drifts\":{},\"drift_p_value\":{:.6g},\"queue\":{},"
-      "\"queue_bytes\":{},\"overloaded\":{},\"failed\":{},\"duplicates\":{},",
+      "\"queue_bytes\":{},\"overloaded\":{},\"failed\":{},\"duplicates\":{},"
+      "\"clipped\":{},",
       learned_.load(), refused_.load(), unlearned_.load(), scored_.load(), ranked_.load(),
       flagged_.load(), problems_.load(), refreshes_.load(), drifts_.load(), drift_p_value_.load(),
-      depth.pairs, depth.bytes, shed_.load(), failed_.load(), duplicates_.load());
+      depth.pairs, depth.bytes, shed_.load(), failed_.load(), duplicates_.load(), clipped_.load());
   if (ledger_ != nullptr) {
     fmt::format_to(std::back_inserter(out),
                    "\"keeping\":{},\"snapshots\":{},\"recovered\":{},\"lost\":{},",

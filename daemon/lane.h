@@ -189,6 +189,7 @@ class Lane {
   std::atomic<std::uint64_t> refused_{0};    // pairs not learned
   std::atomic<std::uint64_t> unlearned_{0};  // accepted for learning, and not learned yet
   std::atomic<std::uint64_t> learned_{0};
+  std::atomic<std::uint64_t> clipped_{0};  // vectors
   std::atomic<std::uint64_t> room_{0};
   std::atomic<std::uint64_t> shed_{0};
   std::atomic<std::uint64_t> failed_{0};

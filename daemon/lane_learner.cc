@@ -119,6 +119,7 @@ std::size_t Lane::learn_piece(const Intake::Block& block, std::size_t first, std
   const auto done = stream_->learn(lesson, 0, refresh_ == nullptr);
   const auto learned = stream_->pairs() - before;
   learned_ += learned;
+  clipped_ = stream_->clipped();
   refused_ += done - learned;
   unlearned_ -= done;
   return done;

@@ -40,6 +40,7 @@ class CountStream : public Stream {
   bool refresh_every(std::uint64_t /*pairs*/) override { return false; }
   void skip_refresh() override {}
   [[nodiscard]] std::uint64_t pairs() const override;
+  [[nodiscard]] std::uint64_t clipped() const override { return 0; }
 
   [[nodiscard]] std::vector<StreamTrait> identity() const override;
   [[nodiscard]] std::unique_ptr<const StreamState> state() const override;

@@ -43,6 +43,7 @@ class KernelStream : public Stream {
   bool refresh_every(std::uint64_t pairs) override;
   void skip_refresh() override;
   [[nodiscard]] std::uint64_t pairs() const override { return learner_.accepted(); }
+  [[nodiscard]] std::uint64_t clipped() const override { return learner_.clipped(); }
 
   [[nodiscard]] std::vector<StreamTrait> identity() const override;
   [[nodiscard]] std::unique_ptr<const StreamState> state() const override;

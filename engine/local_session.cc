@@ -116,6 +116,7 @@ void LocalSession::rank(std::string_view x, std::span<const std::string_view> ca
 StreamFacts LocalSession::facts() const {
   StreamFacts facts;
   facts.pairs = stream_->pairs();
+  facts.clipped = stream_->clipped();
   const auto release = stream_->release();
   if (release->model == nullptr) {
     facts.estimator = "pmi";

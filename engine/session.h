@@ -26,6 +26,7 @@ namespace phsic {
 // What a stream knows of itself.
 struct StreamFacts {
   std::uint64_t pairs = 0;           // learned so far
+  std::uint64_t clipped = 0;         // vectors shortened, being far longer than is usual
   std::string estimator;             // in use: "gaussian-pmi"
   double ridge = 0;                  // in use; 0: none
   std::optional<Accuracy> accuracy;  // self-measured

@@ -146,6 +146,8 @@ class Stream {
   virtual void skip_refresh() = 0;
   // Learned so far.
   [[nodiscard]] virtual std::uint64_t pairs() const = 0;
+  // How many vectors were shortened, being far longer than is usual.
+  [[nodiscard]] virtual std::uint64_t clipped() const = 0;
 
   // -- The learner, to keep what was learned --
 
