@@ -24,6 +24,7 @@ struct StreamSettings {
   std::vector<std::pair<std::string, std::string>> options;
   double refresh_seconds = 5;  // a new model after so long, if anything was learned; 0: never
   double flag_p_value = 0.05;  // flagged when a random pairing scores as high so often; 0: never
+  double time_slack = 60;      // seconds that the time of a pair may be ahead of its arrival
   bool feed_texts = false;     // texts on the feed
   std::uint32_t workers = 1;   // threads that encode and score
   std::uint32_t batch_pairs = 256;    // scored at once, at most

@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <limits>
 
 #include "core/error.h"
 #include "daemon/endpoint.h"
@@ -69,6 +70,14 @@ void set_refresh_after(StreamSettings& stream, std::string_view text) {
     refuse_value(text, kExpected);
   }
   stream.refresh_seconds = seconds;
+}
+
+void set_time_slack(StreamSettings& stream, std::string_view text) {
+  constexpr std::string_view kExpected = "a time from 0s to 365d, such as 60s, or any";
+  const auto seconds =
+      text == "any" ? std::numeric_limits<double>::infinity() : seconds_value(text, kExpected);
+  if (text != "any" && (seconds < 0 || seconds > kMaxRefresh)) refuse_value(text, kExpected);
+  stream.time_slack = seconds;
 }
 
 void set_state(Config& config, std::string_view text) {
@@ -202,8 +211,13 @@ constexpr DaemonOption kDaemonOptions[] = {
 
 constexpr ServingOption kServingOptions[] = {
     {"refresh-after", ServingForm::kText, true, "TIME|never", "5s",
-     "a new model after so long, too, if anything was learned", set_refresh_after, nullptr,
-     same<&StreamSettings::refresh_seconds>},
+     "a new model after so long, too, if anything was learned",
+     set_refresh_after, nullptr, same<&StreamSettings::refresh_seconds>},
+    {"time-slack", ServingForm::kText, true, "TIME|any", "60s",
+     "how far the `time` of a pair may be ahead of its arrival; beyond, the time of arrival "
+     "counts, "
+     "lest one wrong clock ends a half-life or window; any: as far as it likes",
+     set_time_slack, nullptr, same<&StreamSettings::time_slack>},
     {"flag-p-value", ServingForm::kText, true, "NUMBER", "0.05",
      "a pair is flagged when a random pairing scores as high more often than this; 0: never",
      set_flag_p_value, nullptr, same<&StreamSettings::flag_p_value>},

@@ -90,10 +90,12 @@ void Lane::take_over(Recovery& recovery) {
 
 // Those that go on after a restart.
 std::vector<std::pair<std::string, std::atomic<std::uint64_t>*>> Lane::counters() {
-  return {{"scored", &scored_},     {"ranked", &ranked_},         {"flagged", &flagged_},
-          {"problems", &problems_}, {"refused", &refused_},       {"refreshes", &refreshes_},
-          {"drifts", &drifts_},     {"duplicates", &duplicates_}, {"failed", &failed_},
-          {"overloaded", &shed_}};
+  return {{"scored", &scored_},   {"ranked", &ranked_},
+          {"flagged", &flagged_}, {"problems", &problems_},
+          {"refused", &refused_}, {"refreshes", &refreshes_},
+          {"drifts", &drifts_},   {"duplicates", &duplicates_},
+          {"failed", &failed_},   {"overloaded", &shed_},
+          {"ahead", &ahead_}};
 }
 
 // What the client wants, or what the stream promises.
@@ -121,9 +123,20 @@ void Lane::require_fits(const Job& job) const {
   require_shape("y", dense(job.pairs.y_dim), stream_->shape_y());
 }
 
+// A time far ahead, in milliseconds perhaps, would be the latest of the stream for good: nothing
+// after it would ever fade or leave a window. When the pair came is known.
+void Lane::correct_times(Job& job) {
+  for (double& time : job.pairs.times) {
+    if (!(time > job.arrival_time + settings_.time_slack)) continue;
+    time = job.arrival_time;
+    ++ahead_;
+  }
+}
+
 void Lane::make_ready(Job& job) {
   require_fits(job);
   make_promise(job);
+  correct_times(job);
   job.lane = this;
   const auto rows = job.pairs.size();
   job.rows_left = std::max<std::size_t>(1, rows);
@@ -189,10 +202,11 @@ void Lane::append_stats(std::string& out) const {
       "\"pairs\":{},\"refused\":{},\"unlearned\":{},\"scored\":{},\"ranked\":{},\"flagged\":{},"
       "\"problems\":{},\"refreshes\":{},\"drifts\":{},\"drift_p_value\":{:.6g},\"queue\":{},"
       "\"queue_bytes\":{},\"overloaded\":{},\"failed\":{},\"duplicates\":{},"
-      "\"clipped\":{},",
+      "\"clipped\":{},\"ahead\":{},",
       learned_.load(), refused_.load(), unlearned_.load(), scored_.load(), ranked_.load(),
       flagged_.load(), problems_.load(), refreshes_.load(), drifts_.load(), drift_p_value_.load(),
-      depth.pairs, depth.bytes, shed_.load(), failed_.load(), duplicates_.load(), clipped_.load());
+      depth.pairs, depth.bytes, shed_.load(), failed_.load(), duplicates_.load(), clipped_.load(),
+      ahead_.load());
   if (ledger_ != nullptr) {
     fmt::format_to(std::back_inserter(out),
                    "\"keeping\":{},\"snapshots\":{},\"recovered\":{},\"lost\":{},",

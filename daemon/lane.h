@@ -105,6 +105,7 @@ class Lane {
 
   void require_fits(const Job& job) const;
   void make_ready(Job& job);
+  void correct_times(Job& job);
   void make_promise(Job& job) const;
   void take_over(Recovery& recovery);
   [[nodiscard]] std::vector<std::pair<std::string, std::atomic<std::uint64_t>*>> counters();
@@ -196,7 +197,8 @@ class Lane {
   std::atomic<std::uint64_t> refreshes_{0};
   std::atomic<std::uint64_t> drifts_{0};
   std::atomic<std::uint64_t> duplicates_{0};
-  std::uint64_t recovered_ = 0;  // pairs
+  std::atomic<std::uint64_t> ahead_{0};  // times too far ahead
+  std::uint64_t recovered_ = 0;          // pairs
   std::uint64_t lost_ = 0;
   std::atomic<double> drift_p_value_{1};
   std::atomic<bool> wants_way_{false};

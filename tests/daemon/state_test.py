@@ -1,6 +1,7 @@
 """What is kept: promises, pairs that count once, numbers of the feed, the journal and snapshots."""
 
 import sqlite3
+import time
 import unittest
 from contextlib import closing
 
@@ -288,7 +289,7 @@ class Journal(Case):
         named = [{**pair, "time": 1.7e9 + i} for i, pair in enumerate(with_ids(PAIRS[:200]))]
         daemon.ask("learn", stream="chat", pairs=named, wait=True)
         daemon.ask("refresh", stream="chat", all=True)
-        daemon.ask("learn", stream="chat", pairs=[{"x": "ä", "y": "", "time": 1.8e9}], wait=True)
+        daemon.ask("learn", stream="chat", pairs=[{"x": "ä", "y": "", "time": 1.75e9}], wait=True)
         shape = {"rows": 2, "dim": 2}
         daemon.ask("learn", floats([[1, 2], [3, 4]]), floats([[5, 6], [7, 8]]), stream="v",
                    x=shape, y=shape, wait=True)
@@ -298,11 +299,50 @@ class Journal(Case):
                          [journal.TEXTS, journal.BEGUN, journal.ADOPTED, journal.TEXTS])
         self.assertEqual(entries[0].pairs, [(pair["x"], pair["y"], pair["time"],
                                              journal.id_of(pair["id"])) for pair in named])
-        self.assertEqual(entries[3].pairs, [("ä", "", 1.8e9, None)])
+        self.assertEqual(entries[3].pairs, [("ä", "", 1.75e9, None)])
         entries = journal.read(daemon.state, "v")
         self.assertEqual([entry.kind for entry in entries], [journal.VECTORS])
         self.assertEqual([pair[:2] for pair in entries[0].pairs],
                          [((1, 2), (5, 6)), ((3, 4), (7, 8))])
+
+    def test_a_time_far_ahead_is_that_of_the_arrival(self):
+        window = {**QUIET, "window": "10m"}
+        daemon = self.daemon({"chat": window, "open": {**window, "time-slack": "any"}}, state=True)
+        before = time.time()
+        for stream in ("chat", "open"):
+            daemon.ask("learn", stream=stream, pairs=PAIRS[:200], wait=True)
+            # Milliseconds; a clock that is a little fast; before 1970.
+            daemon.ask("learn", stream=stream, wait=True, pairs=[
+                {"x": "a b", "y": "c d", "time": t} for t in (1000 * before, before + 30, -5)])
+            daemon.ask("learn", stream=stream, pairs=PAIRS[200:500], wait=True)
+        self.assertEqual([daemon.stats(stream)["ahead"] for stream in ("chat", "open")], [1, 0])
+        # The window is ten minutes, and all this took less.
+        answer = daemon.ask("refresh", stream="chat", all=True)
+        self.assertEqual(answer["effective_pairs"], 503)
+        seen = daemon.ask("score", stream="chat", pairs=PAIRS[:20])["scores"]
+        daemon.kill()
+        times = [at for entry in journal.read(daemon.state, "chat")
+                 if entry.kind == journal.TEXTS for _, _, at, _ in entry.pairs]
+        self.assertEqual((len(times), times[201:203]), (503, [before + 30, -5]))
+        self.assertLess(before, times[200])
+        self.assertLess(times[200], before + 600)
+        # What was learned is learned again, not decided again.
+        daemon.start()
+        self.assertEqual(daemon.ask("score", stream="chat", pairs=PAIRS[:20])["scores"], seen)
+
+    def test_vectors_far_too_long_are_counted_and_stay_so(self):
+        stream = {**QUIET, "encoder": "vectors:dim=2", "kernel": "linear"}
+        daemon = self.daemon({"v": stream}, state=True)
+        shape = {"rows": 200, "dim": 2}
+        x = [[i % 7 - 3, i % 5 - 2] for i in range(200)]
+        x[150] = [1e9, 1e9]
+        for _ in range(2):
+            daemon.ask("learn", floats(x), floats(x), stream="v", x=shape, y=shape, wait=True)
+        self.assertEqual(daemon.stats("v")["clipped"], 4)
+        self.assertGreater(daemon.ask("refresh", stream="v")["self_auc"], 0.8)
+        daemon.kill()
+        daemon.start()
+        self.assertEqual(daemon.stats("v")["clipped"], 4)
 
 
 class Snapshots(Case):
