@@ -7,9 +7,6 @@
 namespace phsic {
 namespace {
 
-// With fewer held-back pairs than this nothing is chosen by them.
-constexpr std::size_t kFewestToChoose = 32;
-
 // The features of every second held-back pair, from the `first` on: one half chooses, the other
 // calibrates.
 template <class T>
@@ -78,7 +75,7 @@ Refreshed<T> refresh(Learner<T> state, const EstimatorSpec& spec,
 
   Covariance covariance = state.moments(Extent::kWithoutHeldBack).covariance();
   const bool halves =
-      state.held_back() >= kFewestToChoose && covariance.weight > 0 && has_choice(covariance, spec);
+      state.held_back() >= kFewestHeldBack && covariance.weight > 0 && has_choice(covariance, spec);
   std::optional<HeldBack<T>> chosen_by;
   UnseenPairs<T> unseen;
   if (halves) {

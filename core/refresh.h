@@ -4,6 +4,8 @@
 // gives the same model.
 #pragma once
 
+#include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <optional>
 
@@ -19,6 +21,12 @@ struct Refreshed {
   // Pivots chosen for it: the live learner should adopt() them, at once or later.
   std::optional<PivotChange<T>> pivots;
 };
+
+// With fewer held-back pairs than this nothing is chosen by them, and what they measure is noise.
+// At most a fifth of a stream is held back: a model of fewer than kFewestMeasured pairs is not
+// built unless somebody asks for it.
+inline constexpr std::size_t kFewestHeldBack = 32;
+inline constexpr std::uint64_t kFewestMeasured = 5 * kFewestHeldBack;
 
 // Builds the model of a frozen state (a copy, which is consumed). With Extent::kAll the held-back
 // pairs, after they have served to choose and to calibrate, are learned too.

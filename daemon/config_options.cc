@@ -211,7 +211,7 @@ constexpr DaemonOption kDaemonOptions[] = {
 
 constexpr ServingOption kServingOptions[] = {
     {"refresh-after", ServingForm::kText, true, "TIME|never", "5s",
-     "a new model after so long, too, if anything was learned",
+     "a new model after so long, too, if anything was learned, and 160 pairs in all",
      set_refresh_after, nullptr, same<&StreamSettings::refresh_seconds>},
     {"time-slack", ServingForm::kText, true, "TIME|any", "60s",
      "how far the `time` of a pair may be ahead of its arrival; beyond, the time of arrival "

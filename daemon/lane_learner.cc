@@ -50,7 +50,8 @@ Lane::Clock::time_point Lane::next_look() const {
 
 Lane::Clock::time_point Lane::next_refresh() const {
   const double seconds = refresh_seconds_;
-  if (seconds <= 0 || refresh_ != nullptr || learned_ == learned_at_refresh_) {
+  if (seconds <= 0 || refresh_ != nullptr || learned_ == learned_at_refresh_ ||
+      !stream_->is_measurable()) {
     return Clock::now() + std::chrono::hours(1);
   }
   return last_refresh_ +

@@ -35,6 +35,7 @@ class CountStream : public Stream {
 
   std::size_t learn(const Lesson& lesson, std::size_t first, bool stops) override;
   [[nodiscard]] std::size_t room() const override { return SIZE_MAX; }
+  [[nodiscard]] bool is_measurable() const override { return true; }
   [[nodiscard]] std::unique_ptr<Refresh> freeze(Extent extent) override;
   void adopt(Refresh& refresh) override;
   bool refresh_every(std::uint64_t /*pairs*/) override { return false; }

@@ -214,8 +214,11 @@ std::size_t KernelStream::learn(const Lesson& lesson, std::size_t first, bool st
 }
 
 std::size_t KernelStream::room() const {
-  return schedule_.next_refresh - std::min(schedule_.next_refresh, learner_.accepted());
+  const auto due = std::max(schedule_.next_refresh, kFewestMeasured);
+  return due - std::min(due, learner_.accepted());
 }
+
+bool KernelStream::is_measurable() const { return learner_.accepted() >= kFewestMeasured; }
 
 // Choosing costs several times as much as building, and changes the scale of the scores.
 EstimatorSpec KernelStream::next_estimator(Extent extent) const {

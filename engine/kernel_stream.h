@@ -38,6 +38,7 @@ class KernelStream : public Stream {
 
   std::size_t learn(const Lesson& lesson, std::size_t first, bool stops) override;
   [[nodiscard]] std::size_t room() const override;
+  [[nodiscard]] bool is_measurable() const override;
   [[nodiscard]] std::unique_ptr<Refresh> freeze(Extent extent) override;
   void adopt(Refresh& refresh) override;
   bool refresh_every(std::uint64_t pairs) override;

@@ -135,6 +135,9 @@ class Stream {
   virtual std::size_t learn(const Lesson& lesson, std::size_t first, bool stops) = 0;
   // How many more pairs until a refresh is due; 0: it is. Never for a stream without models.
   [[nodiscard]] virtual std::size_t room() const = 0;
+  // Has enough been learned for a model that can be measured? If not, a refresh is due neither by
+  // number nor by time.
+  [[nodiscard]] virtual bool is_measurable() const = 0;
   // A copy of what was learned so far, to build a model from. Null for a stream without models.
   [[nodiscard]] virtual std::unique_ptr<Refresh> freeze(Extent extent) = 0;
   // Brings the built model into use, and its pivots.

@@ -134,7 +134,8 @@ constexpr StreamOption kOptions[] = {
        spec.held_back = whole_value<std::uint32_t>(text, 0, 1U << 20U);
      }},
     {"refresh", "auto|N", "auto",
-     "a new model whenever so many more pairs were learned; auto: whenever a third more has been",
+     "a new model whenever so many more pairs were learned; auto: whenever a third more has been; "
+     "the first of 160 pairs at least",
      set_refresh},
     {"learn-identical", "true|false", "false",
      "whether to learn from pairs whose x and y are the same text",

@@ -130,6 +130,21 @@ class Feed(Case):
         for member in ("self_auc", "hsic", "estimator", "epoch"):
             self.assertEqual(events[-1][member], answer[member])
 
+    def test_no_model_is_built_by_itself_that_could_not_be_measured(self):
+        daemon = self.daemon({"chat": {**SMALL, "refresh": 20, "refresh-after": "0.01s"}})
+        subscriber = Subscriber(daemon)
+        pairs = pairs_of(400, 12)
+        for start in range(0, 400, 20):
+            daemon.ask("learn", pairs=pairs[start:start + 20], wait=True)
+        daemon.ask("refresh")
+        events = messages(subscriber.catch_up(), "event")
+        self.assertGreaterEqual(events[0]["pairs"], 160)
+        self.assertIn("self_auc", events[0])
+        # One that is asked for is.
+        other = self.daemon({"chat": SMALL})
+        other.ask("learn", pairs=pairs[:20], wait=True)
+        self.assertEqual(other.ask("refresh")["model_pairs"], 20)
+
     def test_a_pair_that_cannot_be_scored_has_a_problem(self):
         daemon = self.daemon({"v": {"encoder": "vectors:dim=1", "refresh-after": "never"}})
         subscriber = Subscriber(daemon, "v")

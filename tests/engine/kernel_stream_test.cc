@@ -1,0 +1,71 @@
+#include <catch2/catch.hpp>
+#include <string>
+#include <vector>
+
+#include "core/refresh.h"
+#include "engine/stream.h"
+
+namespace phsic::test {
+namespace {
+
+std::unique_ptr<Stream> stream_with(std::uint64_t refresh_pairs) {
+  StreamSpec spec;
+  spec.x_kernel = Kernel::spectrum(2);
+  spec.y_kernel = Kernel::spectrum(2);
+  spec.refresh_pairs = refresh_pairs;
+  return Stream::open(spec, EncoderPath());
+}
+
+void learn(Stream& stream, std::size_t pairs) {
+  for (std::size_t i = 0; i < pairs; ++i) {
+    const auto x = "x" + std::to_string(i % 7);
+    const auto y = "y" + std::to_string(i % 7);
+    const std::vector<std::string_view> of_x = {x};
+    const std::vector<std::string_view> of_y = {y};
+    Batch batch;
+    stream.encode({of_x, of_y, {}}, batch);
+    Lesson lesson;
+    lesson.x = batch.x.view();
+    lesson.y = batch.y.view();
+    stream.learn(lesson, 0, false);
+  }
+}
+
+TEST_CASE("No model is due from fewer pairs than can be measured") {
+  for (const std::uint64_t every : {20, 160, 300}) {
+    CAPTURE(every);
+    const auto stream = stream_with(every);
+    CHECK(stream->room() == std::max(every, kFewestMeasured));
+    learn(*stream, 159);
+    CHECK_FALSE(stream->is_measurable());
+    CHECK(stream->room() > 0);
+    learn(*stream, 1);
+    CHECK(stream->is_measurable());
+    CHECK((stream->room() == 0) == (every <= kFewestMeasured));
+  }
+}
+
+TEST_CASE("Who asks for a model gets one, of however few pairs") {
+  const auto stream = stream_with(20);
+  learn(*stream, 20);
+  const auto refresh = stream->freeze(Stream::Extent::kWithoutHeldBack);
+  refresh->build();
+  stream->adopt(*refresh);
+  CHECK(stream->release()->model->facts().pairs == 20);
+  // The next one by itself is still of pairs enough.
+  CHECK(stream->room() == 140);
+}
+
+TEST_CASE("Enough pairs to measure are held back when the first model is built") {
+  StreamConfig config;
+  config.x = {{ItemKind::kDense, 1}, Kernel::linear(), 0};
+  config.y = config.x;
+  Learner<float> learner(config);
+  const std::vector<float> values(kFewestMeasured, 1);
+  const DenseRows<float> rows{values.data(), values.size(), 1};
+  learner.learn(rows, rows, nullptr, nullptr, nullptr);
+  CHECK(learner.held_back() == kFewestHeldBack);
+}
+
+}  // namespace
+}  // namespace phsic::test
