@@ -36,6 +36,19 @@ Model<T>::Model(ItemShape x, ItemShape y, std::shared_ptr<const FeatureMap<T>> m
   }
 }
 
+template <class T>
+std::uint64_t Model<T>::multiply_adds() const {
+  if (!estimator_) return 0;
+  const std::uint64_t rank = estimator_->rank();
+  const auto side = [&](const FeatureMap<T>& map, bool is_projected) {
+    const std::uint64_t dim = map.dim();
+    const std::uint64_t features =
+        map.pivots() == nullptr ? dim : dim * (dim + map.item_shape().dim);
+    return features + (is_projected ? dim * rank : dim);
+  };
+  return side(*map_x_, true) + side(*map_y_, !estimator_->is_exact());
+}
+
 // Scores rows first .. first + count of y with the same rows of x, or with the one row whose
 // features are in scratch.x already.
 template <class T>

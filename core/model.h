@@ -57,6 +57,9 @@ class Model {
   std::size_t score_one_to_many(const Items<T>& x, const Items<T>& y, double* scores, Fault* faults,
                                 ScoreScratch<T>& scratch) const;
 
+  // How many multiplications and additions it takes to score a pair of vectors, about.
+  [[nodiscard]] std::uint64_t multiply_adds() const;
+
   [[nodiscard]] const ItemShape& shape_x() const { return x_; }
   [[nodiscard]] const ItemShape& shape_y() const { return y_; }
   // Null when nothing was learned yet.

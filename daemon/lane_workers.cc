@@ -13,10 +13,6 @@
 namespace phsic {
 namespace {
 
-// Vectors that the I/O thread scores by itself: it must not be kept from its sockets.
-constexpr std::size_t kMostHere = 4;
-constexpr std::uint64_t kLargestHere = 2048;  // dimensions of both sides
-
 // Encoded and scored at once, at most, or one pair: who comes next waits for all of it.
 constexpr std::uint64_t kBatchBytes = 1U << 20U;
 
@@ -32,10 +28,9 @@ void Lane::work() {
 }
 
 bool Lane::score_here(const std::shared_ptr<Job>& job) {
-  const bool is_small = job->pairs.size() <= kMostHere &&
-                        std::uint64_t{job->pairs.x_dim} + job->pairs.y_dim <= kLargestHere;
-  if (job->operation != Operation::kScore || job->learns || !job->pairs.are_vectors || !is_small ||
-      queue_.depth().pairs > 0) {
+  if (job->operation != Operation::kScore || job->learns || !job->pairs.are_vectors ||
+      queue_.depth().pairs > 0 ||
+      !is_quick(job->pairs.size(), stream_->release()->multiply_adds())) {
     return false;
   }
   make_ready(*job);

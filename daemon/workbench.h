@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <deque>
 #include <string_view>
 #include <vector>
@@ -10,6 +11,14 @@
 #include "engine/batch.h"
 
 namespace phsic {
+
+// May the I/O thread score so many vectors by itself, at so many multiplications and additions
+// each? It must not be kept from its sockets: what is allowed takes a few tenths of a millisecond.
+[[nodiscard]] constexpr bool is_quick(std::size_t pairs, std::uint64_t multiply_adds) {
+  constexpr std::size_t kMostPairs = 4;
+  constexpr std::uint64_t kMostWork = 1U << 21U;
+  return pairs <= kMostPairs && pairs * multiply_adds <= kMostWork;
+}
 
 // Slices that are encoded and scored together, all texts or all vectors.
 struct Group {

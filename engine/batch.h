@@ -38,6 +38,10 @@ struct Release {
 
   // What its scores mean; empty when that is not known.
   [[nodiscard]] const Calibration& calibration() const;
+  // Of a pair of vectors.
+  [[nodiscard]] std::uint64_t multiply_adds() const {
+    return model == nullptr ? 0 : model->multiply_adds();
+  }
   [[nodiscard]] std::uint64_t epoch() const { return model == nullptr ? 0 : model->facts().epoch; }
 };
 
