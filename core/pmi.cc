@@ -43,30 +43,41 @@ CountPmi::Key CountPmi::key_of(const Key& x, const Key& y) {
   return {scatter(x.low + scatter(y.low)), scatter(x.high ^ scatter(y.high + 1))};
 }
 
-void CountPmi::Table::add(const Key& key, double count, std::size_t capacity) {
-  counts_[key] += count;
-  if (counts_.size() > capacity + capacity / kSlack) shrink(capacity);
+std::size_t CountPmi::Table::most_counts(std::size_t capacity) {
+  return capacity + capacity / kSlack;
+}
+
+std::pair<CountPmi::Table::Place, bool> CountPmi::Table::make_place(const Key& key,
+                                                                    std::size_t capacity) {
+  if (counts_.size() == most_counts(capacity)) values_.reserve(counts_.size() + 1);
+  return counts_.try_emplace(key, 0.0);
+}
+
+void CountPmi::Table::add(Place place, double count, std::size_t capacity) {
+  place->second += count;
+  if (counts_.size() > most_counts(capacity)) shrink(capacity);
 }
 
 // Subtracts from all counts the one that would be first to fall out, and drops what is left at
 // zero: everything then fits, and no count is more than error_ too low.
 void CountPmi::Table::shrink(std::size_t capacity) {
   if (counts_.size() <= capacity) return;
-  std::vector<double> values;
-  values.reserve(counts_.size());
-  for (const auto& [key, count] : counts_) values.push_back(count);
-  const auto place = values.begin() + static_cast<std::ptrdiff_t>(capacity);
-  std::nth_element(values.begin(), place, values.end(), std::greater<>());
+  values_.clear();
+  values_.reserve(counts_.size());
+  for (const auto& [key, count] : counts_) values_.push_back(count);
+  const auto place = values_.begin() + static_cast<std::ptrdiff_t>(capacity);
+  std::nth_element(values_.begin(), place, values_.end(), std::greater<>());
   const double cut = *place;
   for (auto& [key, count] : counts_) count -= cut;
   std::erase_if(counts_, [](const auto& entry) { return entry.second <= 0; });
   error_ += cut;
+  std::vector<double>().swap(values_);
 }
 
 void CountPmi::Table::merge(const Table& other, double factor, std::size_t capacity) {
   for (const auto& [key, count] : other.counts_) counts_[key] += factor * count;
   error_ += factor * other.error_;
-  if (counts_.size() > capacity + capacity / kSlack) shrink(capacity);
+  if (counts_.size() > most_counts(capacity)) shrink(capacity);
 }
 
 void CountPmi::Table::multiply(double factor) {
@@ -80,16 +91,34 @@ double CountPmi::Table::count(const Key& key) const {
   return found == counts_.end() ? 0 : found->second;
 }
 
-Fault CountPmi::learn(std::string_view x, std::string_view y, double weight) {
+Fault CountPmi::learn(std::string_view x, std::string_view y, double weight, double fade) {
   if (!(weight >= 0 && weight <= kMaxWeight)) return Fault::kBadWeight;
-  if (weight == 0) return Fault::kNone;
+  // Once in a long while, and before there are places: it drops those that count nothing.
+  if (would_rescale(fade)) decay(std::exchange(fade, 1));
+  if (weight == 0) {
+    decay(fade);
+    return Fault::kNone;
+  }
   const Key key_x = key_of(x);
   const Key key_y = key_of(y);
+  const std::pair<Table*, Key> counted[] = {
+      {&x_, key_x}, {&y_, key_y}, {&xy_, key_of(key_x, key_y)}};
+  std::pair<Table::Place, bool> places[3];
+  std::size_t made = 0;
+  try {
+    for (; made < 3; ++made) {
+      places[made] = counted[made].first->make_place(counted[made].second, capacity_);
+    }
+  } catch (...) {
+    while (made-- > 0) {
+      if (places[made].second) counted[made].first->remove(places[made].first);
+    }
+    throw;
+  }
+  decay(fade);
   const double count = weight / scale_;
   total_ += count;
-  x_.add(key_x, count, capacity_);
-  y_.add(key_y, count, capacity_);
-  xy_.add(key_of(key_x, key_y), count, capacity_);
+  for (std::size_t k = 0; k < 3; ++k) counted[k].first->add(places[k].first, count, capacity_);
   return Fault::kNone;
 }
 
@@ -108,9 +137,12 @@ double CountPmi::score(std::string_view x, std::string_view y) const {
 }
 
 void CountPmi::decay(double factor) {
+  const bool rescales = would_rescale(factor);
   scale_ *= factor;
-  if (scale_ < kSmallestScale) rescale();
+  if (rescales) rescale();
 }
+
+bool CountPmi::would_rescale(double factor) const { return scale_ * factor < kSmallestScale; }
 
 void CountPmi::rescale() {
   for (Table* table : {&x_, &y_, &xy_}) table->multiply(scale_);
@@ -155,7 +187,7 @@ CountPmi::Table CountPmi::Table::load(Reader& reader, std::size_t capacity, doub
   if (table.error_ < 0 || table.error_ > most) {
     reader.refuse("pmi error", fmt::format("found {}, expected 0 to {}", table.error_, total));
   }
-  const auto size = reader.number_in<std::uint64_t>("pmi counts", 0, capacity + capacity / kSlack);
+  const auto size = reader.number_in<std::uint64_t>("pmi counts", 0, most_counts(capacity));
   for (std::uint64_t i = 0; i < size; ++i) {
     Key key{};
     key.low = reader.number<std::uint64_t>("pmi key");

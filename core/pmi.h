@@ -17,6 +17,8 @@
 #include <cstdint>
 #include <string_view>
 #include <unordered_map>
+#include <utility>
+#include <vector>
 
 #include "core/archive.h"
 #include "core/error.h"
@@ -28,7 +30,10 @@ class CountPmi {
   // Throws unless capacity is 1 to 2^26 and prior 0 to 2e25, the weight of 2^64 pairs.
   explicit CountPmi(std::size_t capacity, double prior = 1);
 
-  [[nodiscard]] Fault learn(std::string_view x, std::string_view y, double weight = 1);
+  // `fade` is what everything learned before weighs from now on, as in decay(). Nothing has changed
+  // if there is no memory for the pair (std::bad_alloc).
+  [[nodiscard]] Fault learn(std::string_view x, std::string_view y, double weight = 1,
+                            double fade = 1);
   // Never NaN.
   [[nodiscard]] double score(std::string_view x, std::string_view y) const;
 
@@ -59,7 +64,12 @@ class CountPmi {
   // The Misra-Gries summary: heavy items and lower bounds of their counts.
   class Table {
    public:
-    void add(const Key& key, double count, std::size_t capacity);
+    using Place = std::unordered_map<Key, double, KeyHash>::iterator;
+
+    // Makes a place for one more count, and has memory ready for shrink().
+    [[nodiscard]] std::pair<Place, bool> make_place(const Key& key, std::size_t capacity);
+    void remove(Place place) { counts_.erase(place); }
+    void add(Place place, double count, std::size_t capacity);
     void merge(const Table& other, double factor, std::size_t capacity);
     void multiply(double factor);
     [[nodiscard]] double count(const Key& key) const;
@@ -70,13 +80,16 @@ class CountPmi {
 
    private:
     void shrink(std::size_t capacity);
+    [[nodiscard]] static std::size_t most_counts(std::size_t capacity);
 
     std::unordered_map<Key, double, KeyHash> counts_;
     double error_ = 0;
+    std::vector<double> values_;  // scratch of shrink()
   };
 
   [[nodiscard]] static Key key_of(std::string_view text);
   [[nodiscard]] static Key key_of(const Key& x, const Key& y);
+  [[nodiscard]] bool would_rescale(double factor) const;
   void rescale();
 
   std::size_t capacity_;

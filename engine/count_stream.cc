@@ -74,16 +74,19 @@ std::size_t CountStream::learn(const Lesson& lesson, std::size_t first, bool /*s
   return lesson.size();
 }
 
-// REQUIRES: counting_ is held.
+// Nothing has changed if there is no memory for the pair. REQUIRES: counting_ is held.
 void CountStream::learn_one(std::string_view x, std::string_view y, const double* time) {
+  double fade = 1;
+  auto latest = latest_time_;
   if (forgetting_.mode == Forgetting::Mode::kHalfLifePairs) {
-    counts_.decay(std::exp2(-1 / forgetting_.span));
+    fade = std::exp2(-1 / forgetting_.span);
   } else if (forgetting_.by_seconds() && time != nullptr) {
+    latest = std::max(latest_time_.value_or(*time), *time);
     const double elapsed = *time - latest_time_.value_or(*time);
-    if (elapsed > 0) counts_.decay(std::max(std::exp2(-elapsed / forgetting_.span), 1e-300));
-    latest_time_ = std::max(latest_time_.value_or(*time), *time);
+    if (elapsed > 0) fade = std::max(std::exp2(-elapsed / forgetting_.span), 1e-300);
   }
-  if (counts_.learn(x, y) == Fault::kNone) ++pairs_;
+  if (counts_.learn(x, y, 1, fade) == Fault::kNone) ++pairs_;
+  latest_time_ = latest;
 }
 
 void CountStream::rank(std::string_view x, std::span<const std::string_view> candidates,

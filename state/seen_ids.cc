@@ -4,6 +4,7 @@
 #include <xxhash.h>
 
 #include <algorithm>
+#include <bit>
 #include <random>
 
 #include "core/error.h"
@@ -50,7 +51,7 @@ bool SeenIds::add(const IdHash& id) {
   if (contains(id)) return false;
   std::size_t place = ring_.size();
   if (ring_.size() < capacity_) {
-    grow();
+    reserve(1);
     ring_.push_back(id);
   } else {
     place = oldest_;
@@ -62,15 +63,16 @@ bool SeenIds::add(const IdHash& id) {
   return true;
 }
 
-// Makes room for one more id. The ring itself must not take more than the window.
-void SeenIds::grow() {
-  const std::size_t size = ring_.size();
-  if (size == ring_.capacity()) {
-    ring_.reserve(std::min(capacity_, std::max(kSmallestTable / 2, 2 * size)));
+// The ring itself must not take more than the window. Nothing has changed if there is no memory.
+void SeenIds::reserve(std::size_t more) {
+  const std::size_t size = std::min(capacity_, ring_.size() + std::min(more, capacity_));
+  if (size > ring_.capacity()) {
+    ring_.reserve(std::min(capacity_, std::max({kSmallestTable / 2, 2 * ring_.size(), size})));
   }
-  if (2 * (size + 1) <= table_.size()) return;
-  table_.assign(std::max(kSmallestTable, 2 * table_.size()), 0);
-  for (std::size_t place = 0; place < size; ++place) {
+  if (2 * size <= table_.size()) return;
+  std::vector<std::uint32_t> larger(std::max(kSmallestTable, std::bit_ceil(2 * size)), 0);
+  table_.swap(larger);
+  for (std::size_t place = 0; place < ring_.size(); ++place) {
     table_[find(ring_[place])] = static_cast<std::uint32_t>(place + 1);
   }
 }

@@ -35,6 +35,8 @@ class SeenIds {
   // Adds an id, and forgets the oldest if there are too many. False: it was there, and nothing
   // changes. kNoId is never there and never added.
   bool add(const IdHash& id);
+  // Adding so many more will not allocate.
+  void reserve(std::size_t more);
   [[nodiscard]] bool contains(const IdHash& id) const;
   [[nodiscard]] std::size_t size() const { return ring_.size(); }
   [[nodiscard]] std::size_t capacity() const { return capacity_; }
@@ -51,7 +53,6 @@ class SeenIds {
   [[nodiscard]] std::size_t home(const IdHash& id) const;
   [[nodiscard]] std::size_t find(const IdHash& id) const;
   void erase(const IdHash& id);
-  void grow();
 
   std::size_t capacity_;
   std::vector<IdHash> ring_;  // grows up to capacity_, then goes round

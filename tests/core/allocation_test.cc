@@ -1,5 +1,6 @@
 // Once warm, scoring, watching for drift and remembering ids allocate nothing, and learning nothing
-// for each pair. A program of its own, because it counts every call of operator new.
+// for each pair; and what there is no memory for has not happened. A program of its own, because it
+// counts every call of operator new, and lets some of them fail.
 #include <malloc.h>
 
 #include <atomic>
@@ -8,6 +9,8 @@
 #include <new>
 
 #include "core/drift.h"
+#include "core/pmi.h"
+#include "core/random.h"
 #include "core/refresh.h"
 #include "state/seen_ids.h"
 #include "tests/core/allocations.h"
@@ -22,9 +25,10 @@ using phsic::test::live_bytes;
 using phsic::test::peak_bytes;
 
 std::atomic<std::size_t> allocations{0};
+std::atomic<std::size_t> last_allocation{SIZE_MAX};  // from there on there is no memory
 
 void* counted_or_null(std::size_t size) noexcept {
-  ++allocations;
+  if (++allocations > last_allocation) return nullptr;
   void* memory = std::malloc(size == 0 ? 1 : size);
   live_bytes += malloc_usable_size(memory);
   if (live_bytes > peak_bytes) peak_bytes = live_bytes.load();
@@ -77,6 +81,58 @@ constexpr Case kCases[] = {
     {"linear", ItemKind::kDense},   {"cosine", ItemKind::kDense},
     {"gaussian", ItemKind::kDense}, {"sum(cosine,laplacian:gamma=0.1)", ItemKind::kDense},
     {"cosine", ItemKind::kSparse},  {"gaussian", ItemKind::kSparse}};
+
+// Does it with memory for `count` allocations. False: that was not enough.
+template <class Work>
+bool try_with(std::size_t count, const Work& work) {
+  last_allocation = allocations + count;
+  try {
+    work();
+    last_allocation = SIZE_MAX;
+    return true;
+  } catch (const std::bad_alloc&) {
+    last_allocation = SIZE_MAX;
+    return false;
+  }
+}
+
+TEST_CASE("A pair that there is no memory for leaves counts as they were") {
+  Random random(5);
+  CountPmi calm(20);
+  CountPmi tried(20);
+  std::size_t failures = 0;
+  for (int i = 0; i < 300; ++i) {
+    const auto x = "x" + std::to_string(random.below(60));
+    const auto y = "y" + std::to_string(random.below(60));
+    CHECK(calm.learn(x, y, 1, 0.99) == Fault::kNone);
+    const auto before = serialise(tried);
+    for (std::size_t count = 0; !try_with(count,
+                                          [&] {
+                                            if (tried.learn(x, y, 1, 0.99) != Fault::kNone)
+                                              throw Error("refused");
+                                          });
+         ++count) {
+      ++failures;
+      REQUIRE(serialise(tried) == before);
+    }
+    REQUIRE(serialise(tried) == serialise(calm));
+  }
+  CHECK(failures > 300);
+}
+
+TEST_CASE("Ids that there is no memory for are not half remembered, and room for them is enough") {
+  SeenIds seen(500);
+  for (int i = 0; i < 400; ++i) {
+    const auto id = hash_id(std::to_string(i));
+    for (std::size_t count = 0; !try_with(count, [&] { seen.reserve(1); }); ++count) {
+      REQUIRE_FALSE(seen.contains(id));
+      REQUIRE(seen.size() == static_cast<std::size_t>(i));
+    }
+    REQUIRE(try_with(0, [&] { seen.add(id); }));
+    REQUIRE(seen.contains(id));
+    REQUIRE(seen.contains(hash_id("0")));
+  }
+}
 
 TEST_CASE("Warm scoring allocates nothing") {
   for (const Case& each : kCases) {
