@@ -4,9 +4,9 @@ is lost and nothing counts twice.
 
 usage: torture.py [--faults] ROUNDS [SEED]
 
-Clients send pairs with ids, and send those again that were not acknowledged. The daemon is killed
-while it starts, while it works and while it ends, stopped, and left without power (what was not
-synced is then lost, see power_failure.py). In the end
+Clients send pairs with ids, and send those again that were not acknowledged. The daemon, with one
+worker or several for each stream, is killed while it starts, while it works and while it ends,
+stopped, and left without power (what was not synced is then lost, see power_failure.py). In the end
 
 - all pairs that were acknowledged as durable are in the journal, and no pair is there twice;
 - a daemon that recovers from the journal alone has the same scores, and so has one that was taught
@@ -173,9 +173,15 @@ class Torture:
                        "FAULTY_CONTROL": str(self.control)}
 
     def new_daemon(self, name, *streams):
-        return Daemon(self.case, {stream: STREAMS[stream] for stream in streams or STREAMS},
+        return Daemon(self.case, {stream: dict(STREAMS[stream]) for stream in streams or STREAMS},
                       state=self.folder / name / "phsicd.db", **SETTINGS,
                       defaults={"refresh-after": "never", "id-window": 1 << 22})
+
+    def start(self):
+        """With any number of workers: what is learned must not depend on it."""
+        for options in self.daemon.config["streams"].values():
+            options["workers"] = self.rng.choice((1, 4))
+        self.daemon.start(waits=False)
 
     def check_start(self):
         """Whatever was promised has been found."""
@@ -196,7 +202,7 @@ class Torture:
             before, log = self.folder / "before", self.folder / "log"
             shutil.copytree(self.daemon.state.parent, before)
             self.daemon.env = {**self.faulty, "FAULTY_LOG": str(log)}
-        self.daemon.start(waits=False)
+        self.start()
         if end == "killed while it started":
             time.sleep(self.rng.uniform(0, 0.1))
             self.daemon.kill()
@@ -221,7 +227,7 @@ class Torture:
         fault = self.rng.choice(("ENOSPC", "SHORT", "EROFS", "EIO", "FSYNC", "DEAD"))
         self.done[fault] += 1
         self.daemon.env = self.faulty
-        self.daemon.start(waits=False)
+        self.start()
         self.check_start()
         work = Round(self.load, self.daemon)
         work.work(self.rng.uniform(0, 0.2))
