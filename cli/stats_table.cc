@@ -119,7 +119,7 @@ std::string describe_value(std::string_view name, const dom::element& value) {
   std::string_view text;
   if (value.get(text) == simdjson::SUCCESS) return printable(text);
   if (value.get(number) == simdjson::SUCCESS) {
-    if (is_one_of(name, {"memory", "queue_bytes"})) return bytes_text(number);
+    if (is_one_of(name, {"memory", "queue_bytes", "unlearned_bytes"})) return bytes_text(number);
     if (is_one_of(name, {"uptime", "refresh_seconds", "latency"})) return duration_text(number);
     if (value.get(whole) == simdjson::SUCCESS) return fmt::format("{}", whole);
     return fmt::format("{:.4g}", number);

@@ -97,6 +97,11 @@ class ItemBlock {
   [[nodiscard]] std::size_t size() const { return size_; }
   // Valid until the next change of the block.
   [[nodiscard]] Items<T> view() const;
+  // Memory that it has, used or not.
+  [[nodiscard]] std::size_t byte_count() const {
+    return sizeof(T) * values_.capacity() + sizeof(std::uint32_t) * index_.capacity() +
+           bytes_.capacity() + sizeof(std::size_t) * start_.capacity();
+  }
 
   // Appends row i if nothing is wrong with it. REQUIRES: i < row_count(items).
   [[nodiscard]] Fault append(const Items<T>& items, std::size_t i);

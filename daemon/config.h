@@ -31,10 +31,11 @@ struct StreamSettings {
   std::uint64_t queue_pairs = 16384;  // accepted and not scored yet, at most
   std::uint64_t queue_bytes = 64U << 20U;
   std::uint64_t learn_queue_pairs = 65536;  // accepted and not learned yet, at most
-  double learn_share = 0.2;                 // of the workers while clients wait for scores
-  std::vector<std::string> ingest;          // endpoints of its own
-  std::optional<bool> promise;              // durable or not; none: where there is a state
-  std::uint32_t id_window = 65536;          // ids of pairs remembered; 0: none
+  std::uint64_t learn_queue_bytes = 64U << 20U;
+  double learn_share = 0.2;         // of the workers while clients wait for scores
+  std::vector<std::string> ingest;  // endpoints of its own
+  std::optional<bool> promise;      // durable or not; none: where there is a state
+  std::uint32_t id_window = 65536;  // ids of pairs remembered; 0: none
 
   bool operator==(const StreamSettings&) const = default;
 

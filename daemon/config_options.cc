@@ -242,6 +242,12 @@ constexpr ServingOption kServingOptions[] = {
      "accepted and not learned yet, at most",
      set_whole<&StreamSettings::learn_queue_pairs, kMaxQueue>, nullptr,
      same<&StreamSettings::learn_queue_pairs>},
+    {"learn-queue-bytes", ServingForm::kText, true, "SIZE", "64MiB",
+     "the same in bytes, texts and vectors; requests count until they are answered",
+     [](StreamSettings& stream, std::string_view text) {
+       stream.learn_queue_bytes = bytes_value(text, 1U << 10U, kMaxQueueBytes);
+     },
+     nullptr, same<&StreamSettings::learn_queue_bytes>},
     {"learn-share", ServingForm::kText, true, "NUMBER", "0.2",
      "what pairs that are only taught get of the workers while clients wait for scores, 0 to 0.9; "
      "0: nothing until nobody waits",

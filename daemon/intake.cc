@@ -5,6 +5,13 @@
 #include "engine/sampled_texts.h"
 
 namespace phsic {
+namespace {
+
+// Memory that is kept for blocks to come.
+constexpr std::size_t kMostSpare = 4;
+constexpr std::size_t kLargestSpare = 2U << 20U;  // bytes
+
+}  // namespace
 
 void Intake::Block::clear() {
   x.clear();
@@ -15,7 +22,13 @@ void Intake::Block::clear() {
   are_vectors.clear();
   ids.clear();
   markers.clear();
-  accepted = 0;
+  is_learned = false;
+}
+
+std::size_t Intake::Block::byte_count() const {
+  return sizeof(Block) + x.byte_count() + y.byte_count() + bytes.capacity() +
+         sizeof(double) * times.capacity() + sizeof(std::size_t) * ends.capacity() +
+         sizeof(IdHash) * ids.capacity() + sizeof(Marker) * markers.capacity();
 }
 
 std::pair<std::string_view, std::string_view> Intake::Block::texts(std::size_t i) const {
@@ -25,14 +38,41 @@ std::pair<std::string_view, std::string_view> Intake::Block::texts(std::size_t i
           all.substr(ends[2 * i], ends[2 * i + 1] - ends[2 * i])};
 }
 
-Intake::Intake(ItemShape x, ItemShape y, bool whole_texts, SeenIds seen)
+bool Intake::Block::add(const Batch& batch, std::size_t row, const Job& job, std::size_t i,
+                        double time, const IdHash& id) {
+  if (!is_learned) {
+    if (x.append(batch.x.view(), row) != Fault::kNone) return false;
+    if (y.append(batch.y.view(), row) != Fault::kNone) {
+      x.drop_back();
+      return false;
+    }
+  }
+  times.push_back(time);
+  ids.push_back(id);
+  are_vectors.push_back(job.pairs.are_vectors);
+  for (const auto* side : {&job.pairs.x, &job.pairs.y}) {
+    // No more of a text than is wanted.
+    if (!job.pairs.are_vectors) bytes.append((*side)[i].substr(0, longest));
+    ends.push_back(bytes.size());
+  }
+  return true;
+}
+
+void Intake::Block::truncate(std::size_t size) {
+  if (size >= times.size()) return;
+  times.resize(size);
+  ids.resize(size);
+  are_vectors.resize(size);
+  ends.resize(2 * size);
+  bytes.resize(ends.empty() ? 0 : ends.back());
+}
+
+Intake::Intake(ItemShape x, ItemShape y, bool whole_texts, SeenIds seen, Backlog& backlog)
     : x_(x),
       y_(y),
       longest_(whole_texts ? SIZE_MAX : SampledTexts::kLongest + 4),
-      seen_(std::move(seen)) {
-  block_.x = ItemBlock<float>(x);
-  block_.y = ItemBlock<float>(y);
-}
+      backlog_(backlog),
+      seen_(std::move(seen)) {}
 
 Intake::Turn::Turn(Intake& intake, std::uint64_t ticket) : intake_(intake), lock_(intake.mutex_) {
   intake_.turn_.wait(lock_, [&] { return intake_.next_ticket_ == ticket; });
@@ -45,56 +85,87 @@ Intake::Turn::~Turn() {
   intake_.filled_.notify_one();
 }
 
-void Intake::Turn::add(const Batch& batch, std::size_t i, double time, const std::string_view* x,
-                       const std::string_view* y, const IdHash& id) {
-  auto& block = intake_.block_;
-  if (block.x.append(batch.x.view(), i) != Fault::kNone) return;
-  if (block.y.append(batch.y.view(), i) != Fault::kNone) {
-    block.x.drop_back();
-    return;
+void Intake::Turn::hand_in(Blocks& drafts) {
+  drafts.remove_if([](const Block& block) { return block.size() == 0 && block.markers.empty(); });
+  std::size_t pairs = 0;
+  for (const auto& block : drafts) pairs += block.is_learned ? 0 : block.size();
+  if (pairs > 0) intake_.seen_.reserve(pairs);
+  for (auto& block : drafts) {
+    if (!block.is_learned) {
+      for (const auto& id : block.ids) intake_.seen_.add(id);
+    }
+    block.charge_ = {block.is_learned ? 0 : block.size(), block.byte_count()};
+    intake_.backlog_.add(block.charge_);
   }
-  block.times.push_back(time);
-  block.ids.push_back(id);
-  block.are_vectors.push_back(x == nullptr || y == nullptr);
-  for (const auto* text : {x, y}) {
-    // No more of a text than is wanted.
-    if (!block.are_vectors.back()) block.bytes.append(text->substr(0, intake_.longest_));
-    block.ends.push_back(block.bytes.size());
+  intake_.blocks_.splice(intake_.blocks_.end(), drafts);
+}
+
+// REQUIRES: mutex_ is held.
+Intake::Blocks Intake::make_draft() {
+  Blocks draft;
+  if (!spare_.empty()) {
+    draft.splice(draft.end(), spare_, spare_.begin());
+    return draft;
   }
+  auto& block = draft.emplace_back();
+  block.x = ItemBlock<float>(x_);
+  block.y = ItemBlock<float>(y_);
+  block.longest = longest_;
+  return draft;
 }
 
-bool Intake::is_first(const IdHash& id) {
+Intake::Blocks Intake::draft() {
   const std::lock_guard lock(mutex_);
-  return note_id(id);
+  return make_draft();
 }
 
-void Intake::Turn::mark(std::shared_ptr<Job> job) {
-  intake_.block_.markers.push_back({intake_.block_.size(), std::move(job)});
-}
-
-// Memory goes back and forth, so that a steady stream allocates nothing.
-void Intake::make_ready(Block& block) const {
-  block.clear();
-  if (block.x.shape() != x_) block.x = ItemBlock<float>(x_);
-  if (block.y.shape() != y_) block.y = ItemBlock<float>(y_);
-}
-
-void Intake::take_now(Block& block) {
-  make_ready(block);
+bool Intake::is_known(const IdHash& id) {
   const std::lock_guard lock(mutex_);
-  std::swap(block, block_);
+  return seen_.contains(id);
 }
 
-bool Intake::take(Block& block, std::chrono::steady_clock::time_point deadline) {
-  make_ready(block);
+void Intake::reserve_ids(std::size_t more) {
+  const std::lock_guard lock(mutex_);
+  seen_.reserve(more);
+}
+
+void Intake::note_id(const IdHash& id) {
+  const std::lock_guard lock(mutex_);
+  seen_.add(id);
+}
+
+void Intake::take_now(Blocks& blocks) {
+  const std::lock_guard lock(mutex_);
+  blocks.splice(blocks.end(), blocks_);
+}
+
+bool Intake::take(Blocks& blocks, std::chrono::steady_clock::time_point deadline) {
   std::unique_lock lock(mutex_);
-  const auto is_ready = [&] {
-    return closed_ || woken_ || block_.accepted > 0 || !block_.markers.empty();
-  };
-  filled_.wait_until(lock, deadline, is_ready);
+  filled_.wait_until(lock, deadline, [&] { return closed_ || woken_ || !blocks_.empty(); });
   woken_ = false;
-  std::swap(block, block_);
-  return !closed_ || block.accepted > 0 || !block.markers.empty();
+  if (blocks_.empty()) return !closed_;
+  blocks.splice(blocks.end(), blocks_, blocks_.begin());
+  return true;
+}
+
+void Intake::note_learned(Block& block, std::size_t pairs) {
+  block.charge_.pairs -= pairs;
+  backlog_.remove({pairs, 0});
+}
+
+void Intake::give_back(Blocks& blocks) {
+  for (auto& block : blocks) {
+    backlog_.remove(block.charge_);
+    block.clear();
+  }
+  const std::lock_guard lock(mutex_);
+  while (!blocks.empty()) {
+    if (spare_.size() < kMostSpare && blocks.front().byte_count() <= kLargestSpare) {
+      spare_.splice(spare_.end(), blocks, blocks.begin());
+    } else {
+      blocks.pop_front();
+    }
+  }
 }
 
 void Intake::wake() {

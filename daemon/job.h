@@ -107,6 +107,7 @@ struct Job {
   Clock::time_point arrived;
   double arrival_time = 0;  // seconds since 1970
   Lane* lane = nullptr;
+  std::uint64_t charged = 0;  // bytes in the lane's backlog until it is answered
 
   // The results. Workers write to rows of their own; `problems` and the rest under `mutex`.
   std::vector<double> score;
@@ -116,6 +117,7 @@ struct Job {
   std::vector<PairProblem> problems;
   std::shared_ptr<const Release> release;
   std::optional<RequestError> error;
+  bool is_hopeless = false;  // there was not even memory for the error
   std::atomic<std::size_t> rows_left{0};
   std::atomic<std::size_t> learned{0};
   std::atomic<std::size_t> duplicates{0};  // pairs seen before, not learned again

@@ -169,7 +169,7 @@ void Keeper::hand_in(Item item) {
     if (item.kind == Item::Kind::kEntry) {
       emptied_.wait(lock, [&] { return queue_bytes_ < kMostWaiting; });
     }
-    queue_bytes_ += item.bytes.size();
+    queue_bytes_ += item.bytes.size() + sizeof(Item);
     if (!oldest_) oldest_ = Clock::now();
     queue_.push_back(std::move(item));
   }

@@ -6,9 +6,11 @@
 #include <cmath>
 #include <iterator>
 #include <limits>
+#include <new>
 
 #include "daemon/json_text.h"
 #include "daemon/priority.h"
+#include "daemon/reason.h"
 #include "daemon/reply.h"
 #include "daemon/workbench.h"
 
@@ -24,6 +26,14 @@ constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 
 FairQueue::Limits limits_of(const StreamSettings& settings) {
   return {settings.queue_pairs, settings.queue_bytes};
+}
+
+Backlog::Amount most_unlearned(const StreamSettings& settings) {
+  return {settings.learn_queue_pairs, settings.learn_queue_bytes};
+}
+
+Backlog::Amount most_explained(const StreamSettings& settings) {
+  return {kMostExplained, settings.queue_bytes};
 }
 
 void require_shape(std::string_view side, ItemShape found, ItemShape expected) {
@@ -42,12 +52,14 @@ Lane::Lane(const StreamSettings& settings, std::unique_ptr<Stream> stream, Recov
       ledger_(std::move(ledger)),
       own_bench_(std::make_unique<Workbench>()),
       queue_(limits_of(settings), settings.learn_share),
-      intake_(stream_->shape_x(), stream_->shape_y(), ledger_ != nullptr, recovery.serving.ids),
+      backlog_(most_unlearned(settings)),
+      explaining_(most_explained(settings)),
+      intake_(stream_->shape_x(), stream_->shape_y(), ledger_ != nullptr, recovery.serving.ids,
+              backlog_),
       batch_pairs_(settings.batch_pairs),
       refresh_seconds_(settings.refresh_seconds),
       flag_p_value_(settings.flag_p_value),
       feed_texts_(settings.feed_texts),
-      learn_queue_pairs_(settings.learn_queue_pairs),
       refresh_pairs_(settings.spec.refresh_pairs),
       room_(stream_->room()),
       last_failure_((Clock::now() - kBetweenFailures).time_since_epoch().count()),
@@ -148,31 +160,59 @@ void Lane::make_ready(Job& job) {
 
 bool Lane::offer(const std::shared_ptr<Job>& job) {
   make_ready(*job);
-  const auto rows = job->pairs.size();
-  bool accepted = true;
-  if (job->operation == Operation::kExplain) {
-    accepted = explaining_ < kMostExplained;
-    if (accepted) {
-      ++explaining_;
-      in_background([this, job] { explain(job); });
-    }
-  } else {
-    // Another entrance may wait, too: its wish stays.
-    const bool was_wanted = job->client.empty() && wants_way_.exchange(true);
-    const bool has_way = !job->learns || unlearned_ == 0 || unlearned_ + rows <= learn_queue_pairs_;
-    // Before the offer: a worker may be done with it at once.
-    if (job->learns) unlearned_ += rows;
-    accepted = has_way && queue_.offer(job);
-    if (!accepted && job->learns) unlearned_ -= rows;
-    if (accepted && job->client.empty() && !was_wanted) wants_way_ = false;
-  }
+  const bool accepted =
+      job->operation == Operation::kExplain ? offer_explain(job) : offer_work(job);
   if (!accepted && !job->client.empty()) ++shed_;
+  return accepted;
+}
+
+bool Lane::offer_explain(const std::shared_ptr<Job>& job) {
+  const Backlog::Amount more{1, job->byte_count()};
+  if (!explaining_.has_room(more)) return false;
+  explaining_.add(more);
+  try {
+    in_background([this, job, more] {
+      explain(job);
+      explaining_.remove(more);
+      outlet_.deliver(job);
+    });
+  } catch (...) {
+    explaining_.remove(more);
+    throw;
+  }
+  return true;
+}
+
+// What waits for the learner counts in its backlog, in bytes until it is answered.
+Backlog::Amount Lane::charge(Job& job) {
+  const bool is_order =
+      job.operation == Operation::kRefresh || job.operation == Operation::kSnapshot;
+  job.charged = job.learns || is_order ? job.byte_count() : 0;
+  return {job.learns ? job.pairs.size() : 0, job.charged};
+}
+
+bool Lane::offer_work(const std::shared_ptr<Job>& job) {
+  // Another entrance may wait, too: its wish stays.
+  const bool was_wanted = job->client.empty() && wants_way_.exchange(true);
+  const auto more = charge(*job);
+  if (!backlog_.has_room(more)) return false;
+  // Before the offer: a worker may be done with it at once.
+  backlog_.add(more);
+  bool accepted = false;
+  try {
+    accepted = queue_.offer(job);
+  } catch (...) {
+    backlog_.remove(more);
+    throw;
+  }
+  if (!accepted) backlog_.remove(more);
+  if (accepted && job->client.empty() && !was_wanted) wants_way_ = false;
   return accepted;
 }
 
 void Lane::admit(const std::shared_ptr<Job>& job) {
   make_ready(*job);
-  if (job->learns) unlearned_ += job->pairs.size();
+  backlog_.add(charge(*job));
   queue_.push(job);
 }
 
@@ -182,7 +222,8 @@ void Lane::update(const StreamSettings& settings) {
   refresh_seconds_ = settings.refresh_seconds;
   flag_p_value_ = settings.flag_p_value;
   feed_texts_ = settings.feed_texts;
-  learn_queue_pairs_ = settings.learn_queue_pairs;
+  backlog_.set_limits(most_unlearned(settings));
+  explaining_.set_limits(most_explained(settings));
   refresh_pairs_ = settings.spec.refresh_pairs;
   intake_.wake();
 }
@@ -197,16 +238,18 @@ void Lane::close() { queue_.close(); }
 void Lane::append_stats(std::string& out) const {
   const auto release = stream_->release();
   const auto depth = queue_.depth();
+  const auto unlearned = backlog_.waiting();
   fmt::format_to(
       std::back_inserter(out),
-      "\"pairs\":{},\"refused\":{},\"unlearned\":{},\"scored\":{},\"ranked\":{},\"flagged\":{},"
+      "\"pairs\":{},\"refused\":{},\"unlearned\":{},\"unlearned_bytes\":{},"
+      "\"scored\":{},\"ranked\":{},\"flagged\":{},"
       "\"problems\":{},\"refreshes\":{},\"drifts\":{},\"drift_p_value\":{:.6g},\"queue\":{},"
       "\"queue_bytes\":{},\"overloaded\":{},\"failed\":{},\"duplicates\":{},"
       "\"clipped\":{},\"ahead\":{},",
-      learned_.load(), refused_.load(), unlearned_.load(), scored_.load(), ranked_.load(),
-      flagged_.load(), problems_.load(), refreshes_.load(), drifts_.load(), drift_p_value_.load(),
-      depth.pairs, depth.bytes, shed_.load(), failed_.load(), duplicates_.load(), clipped_.load(),
-      ahead_.load());
+      learned_.load(), refused_.load(), unlearned.pairs, unlearned.bytes, scored_.load(),
+      ranked_.load(), flagged_.load(), problems_.load(), refreshes_.load(), drifts_.load(),
+      drift_p_value_.load(), depth.pairs, depth.bytes, shed_.load(), failed_.load(),
+      duplicates_.load(), clipped_.load(), ahead_.load());
   if (ledger_ != nullptr) {
     fmt::format_to(std::back_inserter(out),
                    "\"keeping\":{},\"snapshots\":{},\"recovered\":{},\"lost\":{},",
@@ -230,13 +273,17 @@ void Lane::append_calibration(std::string& out) const {
   append("null", release->calibration().null());
 }
 
-void Lane::announce_failure(const std::string& message) {
+void Lane::announce_failure(std::string_view message) {
   const auto now = Clock::now().time_since_epoch().count();
   auto last = last_failure_.load();
   if (now - last < std::chrono::duration_cast<Clock::duration>(kBetweenFailures).count()) return;
   if (!last_failure_.compare_exchange_strong(last, now)) return;
-  outlet_.announce(*this,
-                   fmt::format("\"event\":\"failure\",\"message\":{}}}", quoted_json(message)));
+  try {
+    outlet_.announce(*this,
+                     fmt::format("\"event\":\"failure\",\"message\":{}}}", quoted_json(message)));
+  } catch (const std::bad_alloc&) {
+    // Those who asked are told, and the next failure may be.
+  }
 }
 
 void Lane::in_background(std::function<void()> task) {
@@ -277,10 +324,9 @@ void Lane::explain(const std::shared_ptr<Job>& job) {
     }
   } catch (const std::exception& problem) {
     ++failed_;
-    job->reply = error_reply(job->id, "failed", problem.what());
+    job->pairs = {};
+    job->reply = error_reply(job->id, "failed", reason(problem));
   }
-  --explaining_;
-  outlet_.deliver(job);
 }
 
 }  // namespace phsic

@@ -24,10 +24,12 @@
 #include <mutex>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <thread>
 #include <vector>
 
 #include "core/drift.h"
+#include "daemon/backlog.h"
 #include "daemon/config.h"
 #include "daemon/fair_queue.h"
 #include "daemon/intake.h"
@@ -108,39 +110,45 @@ class Lane {
   void correct_times(Job& job);
   void make_promise(Job& job) const;
   void take_over(Recovery& recovery);
+  [[nodiscard]] bool offer_work(const std::shared_ptr<Job>& job);
+  [[nodiscard]] bool offer_explain(const std::shared_ptr<Job>& job);
+  [[nodiscard]] static Backlog::Amount charge(Job& job);
   [[nodiscard]] std::vector<std::pair<std::string, std::atomic<std::uint64_t>*>> counters();
 
   // Workers.
   void work();
   void process(FairQueue::Taken& taken, Workbench& bench);
+  void score(const FairQueue::Taken& taken, Workbench& bench);
   void score_group(Group& group, Workbench& bench);
   void encode_texts(Group& group, Workbench& bench) const;
   void take_vectors(Group& group, Workbench& bench) const;
   void rank(const Slice& slice, Batch& batch);
   void score_batch(const std::vector<Slice>& slices, Batch& batch, Workbench& bench);
   void score_one_by_one(const std::vector<Slice>& slices, Batch& batch, Workbench& bench);
-  void fail(const std::vector<Slice>& slices, const std::string& message);
+  void fail_from(std::size_t row, const std::vector<Slice>& slices, Batch& batch);
+  void fail(const Slice& slice, const char* message);
   void take_scores(const Slice& slice, std::size_t offset, const Batch& batch);
   void watch_for_drift(const Slice& slice, const Release& release);
   void teach(FairQueue::Taken& taken, Workbench& bench);
   void finish_rows(const Slice& slice);
   void finish(const std::shared_ptr<Job>& job);
   void complete(Job& job);
+  static void give_up(Job& job);
+  void hand_back(const std::shared_ptr<Job>& job);
   [[nodiscard]] std::optional<std::size_t> room() const;
   void write_feed(Job& job) const;
   void mark_flagged(Job& job);
-  void announce_failure(const std::string& message);
-  [[nodiscard]] static double time_of(const Job& job, std::size_t i);
-  [[nodiscard]] static IdHash id_of(const Job& job, std::size_t i);
+  void announce_failure(std::string_view message);
 
   // The learner.
   void run_learner();
-  void learn_block(const Intake::Block& block);
-  void learn_rows(const Intake::Block& block, std::size_t first, std::size_t last);
-  std::size_t learn_piece(const Intake::Block& block, std::size_t first, std::size_t count);
+  void learn_blocks(Intake::Blocks& blocks);
+  void learn_block(Intake::Block& block);
+  void learn_rows(Intake::Block& block, std::size_t first, std::size_t last);
+  std::size_t learn_piece(Intake::Block& block, std::size_t first, std::size_t count);
   void note_rows(const Intake::Block& block, std::size_t first, std::size_t last);
   void pass_marker(const std::shared_ptr<Job>& job);
-  void start_refresh(Stream::Extent extent);
+  std::string start_refresh(Stream::Extent extent);
   void build_in_background();
   void finish_refresh();
   void await_refresh();
@@ -157,6 +165,8 @@ class Lane {
   [[nodiscard]] std::unique_ptr<const StreamState> begin_snapshot(Ledger::Draft& draft);
   void write_snapshot(const Ledger::Draft& draft, const StreamState& state,
                       const std::vector<std::shared_ptr<Job>>& jobs);
+  void end_snapshot(const std::vector<std::shared_ptr<Job>>& jobs, const std::string& problem,
+                    std::uint64_t pairs, std::uint64_t bytes);
   void end_keeping();
 
   // The background.
@@ -170,6 +180,8 @@ class Lane {
   std::unique_ptr<Ledger> ledger_;        // the learner's; null: nothing is kept
   std::unique_ptr<Workbench> own_bench_;  // the I/O thread's
   FairQueue queue_;
+  Backlog backlog_;     // of those who teach: pairs until they are learned, bytes until the answer
+  Backlog explaining_;  // requests
   Intake intake_;
 
   const std::size_t batch_pairs_;
@@ -177,7 +189,6 @@ class Lane {
   std::atomic<double> refresh_seconds_;
   std::atomic<double> flag_p_value_;
   std::atomic<bool> feed_texts_;
-  std::atomic<std::uint64_t> learn_queue_pairs_;
   std::atomic<std::uint64_t> refresh_pairs_;
   std::atomic<bool> feeds_scores_{false};
   std::atomic<bool> feeds_flags_{false};
@@ -187,8 +198,7 @@ class Lane {
   std::atomic<std::uint64_t> ranked_{0};
   std::atomic<std::uint64_t> flagged_{0};
   std::atomic<std::uint64_t> problems_{0};
-  std::atomic<std::uint64_t> refused_{0};    // pairs not learned
-  std::atomic<std::uint64_t> unlearned_{0};  // accepted for learning, and not learned yet
+  std::atomic<std::uint64_t> refused_{0};  // pairs not learned
   std::atomic<std::uint64_t> learned_{0};
   std::atomic<std::uint64_t> clipped_{0};  // vectors
   std::atomic<std::uint64_t> room_{0};
@@ -202,7 +212,6 @@ class Lane {
   std::uint64_t lost_ = 0;
   std::atomic<double> drift_p_value_{1};
   std::atomic<bool> wants_way_{false};
-  std::atomic<std::size_t> explaining_{0};
 
   std::atomic<Clock::rep> last_failure_;  // when one was last announced
 
@@ -215,8 +224,7 @@ class Lane {
   std::vector<std::shared_ptr<Job>> after_refresh_;
   std::vector<std::shared_ptr<Job>> to_keep_;      // wait for what was handed to the keeper
   std::vector<std::shared_ptr<Job>> to_snapshot_;  // wait for a snapshot
-  Intake::Block block_;
-  std::atomic<bool> snapshotting_{false};  // one is being written
+  std::atomic<bool> snapshotting_{false};          // one is being written
   // Where pairs are learned as they are scored: held by the worker until the learner can have them,
   // and by the learner for a snapshot that has all it was told of.
   std::mutex one_by_one_;

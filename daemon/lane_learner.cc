@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "daemon/lane.h"
+#include "daemon/reason.h"
 #include "daemon/reply.h"
 
 namespace phsic {
@@ -23,11 +24,12 @@ std::span<const float> row_of(const Items<float>& items, std::size_t i) {
 }  // namespace
 
 void Lane::run_learner() {
-  while (intake_.take(block_, next_look())) {
+  Intake::Blocks blocks;
+  while (intake_.take(blocks, next_look())) {
     if (const auto pairs = refresh_pairs_.load(); stream_->refresh_every(pairs) && ledger_) {
       ledger_->refresh_every(pairs);
     }
-    learn_block(block_);
+    learn_blocks(blocks);
     if (built_) finish_refresh();
     refresh_by_time();
     snapshot_if_due();
@@ -64,9 +66,13 @@ void Lane::refresh_by_time() {
   }
 }
 
-void Lane::learn_block(const Intake::Block& block) {
-  refused_ += block.accepted - block.size();
-  unlearned_ -= block.accepted - block.size();
+void Lane::learn_blocks(Intake::Blocks& blocks) {
+  for (auto& block : blocks) learn_block(block);
+  intake_.give_back(blocks);
+  if (wants_way_.exchange(false)) outlet_.make_way(*this);
+}
+
+void Lane::learn_block(Intake::Block& block) {
   if (wants_way_.exchange(false)) outlet_.make_way(*this);
   std::size_t row = 0;
   for (const auto& marker : block.markers) {
@@ -78,7 +84,7 @@ void Lane::learn_block(const Intake::Block& block) {
   ask_keeper();
 }
 
-void Lane::learn_rows(const Intake::Block& block, std::size_t first, std::size_t last) {
+void Lane::learn_rows(Intake::Block& block, std::size_t first, std::size_t last) {
   if (stream_->learns_one_by_one()) {
     note_rows(block, first, last);
     return;
@@ -101,7 +107,7 @@ void Lane::learn_rows(const Intake::Block& block, std::size_t first, std::size_t
 }
 
 // Learns up to `count` rows, and returns how many.
-std::size_t Lane::learn_piece(const Intake::Block& block, std::size_t first, std::size_t count) {
+std::size_t Lane::learn_piece(Intake::Block& block, std::size_t first, std::size_t count) {
   lesson_x_.clear();
   lesson_y_.clear();
   for (std::size_t i = first; i < first + count; ++i) {
@@ -122,7 +128,7 @@ std::size_t Lane::learn_piece(const Intake::Block& block, std::size_t first, std
   learned_ += learned;
   clipped_ = stream_->clipped();
   refused_ += done - learned;
-  unlearned_ -= done;
+  intake_.note_learned(block, done);
   return done;
 }
 
@@ -146,26 +152,44 @@ void Lane::pass_marker(const std::shared_ptr<Job>& job) {
     to_snapshot_.push_back(job);
     return;
   }
+  std::string error;
   if (job->operation == Operation::kRefresh) {
     if (refresh_ != nullptr) await_refresh();
-    start_refresh(job->all ? Stream::Extent::kAll : Stream::Extent::kWithoutHeldBack);
+    error = start_refresh(job->all ? Stream::Extent::kAll : Stream::Extent::kWithoutHeldBack);
   }
   const bool waits = job->waits || job->operation == Operation::kRefresh;
   if (refresh_ != nullptr && waits) {
     after_refresh_.push_back(job);
   } else {
-    settle(job, {});
+    settle(job, error);
   }
 }
 
-void Lane::start_refresh(Stream::Extent extent) {
-  refresh_ = stream_->freeze(extent);
+// Returns what went wrong, if anything. None is begun then, or where there are no models.
+std::string Lane::start_refresh(Stream::Extent extent) {
+  std::string error;
+  try {
+    refresh_ = stream_->freeze(extent);
+  } catch (const std::exception& problem) {
+    error = reason(problem);
+  }
   last_refresh_ = Clock::now();
   learned_at_refresh_ = learned_;
   room_ = stream_->room();
-  if (refresh_ == nullptr) return;
-  if (ledger_ != nullptr) ledger_->freeze(extent);
-  build_in_background();
+  if (refresh_ != nullptr) {
+    if (ledger_ != nullptr) ledger_->freeze(extent);
+    build_in_background();
+  } else if (!error.empty()) {
+    // The next one is due as if this one had been built: the journal has to tell.
+    if (ledger_ != nullptr) {
+      ledger_->freeze(extent);
+      ledger_->abandon();
+    }
+    ++refreshes_;
+    ++failed_;
+    announce_failure(fmt::format("no model was built: {}", error));
+  }
+  return error;
 }
 
 void Lane::build_in_background() {
@@ -174,7 +198,7 @@ void Lane::build_in_background() {
     try {
       refresh_->build();
     } catch (const std::exception& problem) {
-      refresh_error_ = problem.what();
+      refresh_error_ = reason(problem);
     }
     built_ = true;
     built_.notify_one();
@@ -197,7 +221,7 @@ void Lane::finish_refresh() {
       if (ledger_ != nullptr) ledger_->adopt(std::move(adoption));
     }
   } catch (const std::exception& problem) {
-    error = problem.what();
+    error = reason(problem);
   }
   refresh_ = nullptr;
   ++refreshes_;

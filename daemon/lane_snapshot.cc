@@ -3,9 +3,11 @@
 
 #include <future>
 #include <memory>
+#include <new>
 #include <utility>
 
 #include "daemon/lane.h"
+#include "daemon/reason.h"
 
 namespace phsic {
 
@@ -29,7 +31,13 @@ void Lane::snapshot_if_due() {
 void Lane::take_snapshot(bool at_once) {
   snapshotting_ = true;
   auto draft = std::make_shared<Ledger::Draft>();
-  std::shared_ptr<const StreamState> state = begin_snapshot(*draft);
+  std::shared_ptr<const StreamState> state;
+  try {
+    state = begin_snapshot(*draft);
+  } catch (const std::bad_alloc& problem) {
+    end_snapshot(std::exchange(to_snapshot_, {}), reason(problem), 0, 0);
+    return;
+  }
   auto write = [this, draft, state = std::move(state), jobs = std::exchange(to_snapshot_, {})] {
     write_snapshot(*draft, *state, jobs);
   };
@@ -46,8 +54,9 @@ std::unique_ptr<const StreamState> Lane::begin_snapshot(Ledger::Draft& draft) {
   if (stream_->learns_one_by_one()) {
     learning = std::unique_lock(one_by_one_);
     // What has been learned, and not noted down yet.
-    intake_.take_now(block_);
-    learn_block(block_);
+    Intake::Blocks blocks;
+    intake_.take_now(blocks);
+    learn_blocks(blocks);
   }
   draft = ledger_->begin_snapshot();
   for (const auto& [name, counter] : counters()) draft.serving.counters[name] = *counter;
@@ -62,24 +71,30 @@ std::unique_ptr<const StreamState> Lane::begin_snapshot(Ledger::Draft& draft) {
 // Any thread.
 void Lane::write_snapshot(const Ledger::Draft& draft, const StreamState& state,
                           const std::vector<std::shared_ptr<Job>>& jobs) {
-  const auto told = [this, jobs](const std::string& problem, std::uint64_t pairs,
-                                 std::uint64_t bytes) {
-    const RequestError failure("not_durable", fmt::format("there is no new snapshot: {}", problem));
-    for (const auto& job : jobs) {
-      job->snapshot_pairs = pairs;
-      job->snapshot_bytes = bytes;
-      answer(job, problem.empty() ? nullptr : &failure);
-    }
-    if (!problem.empty()) announce_failure(fmt::format("no snapshot was written: {}", problem));
-    snapshotting_ = false;
-    snapshotting_.notify_all();
-    intake_.wake();
-  };
   try {
-    ledger_->write_snapshot(draft, state, told);
+    ledger_->write_snapshot(
+        draft, state,
+        [this, jobs](const std::string& problem, std::uint64_t pairs, std::uint64_t bytes) {
+          end_snapshot(jobs, problem, pairs, bytes);
+        });
   } catch (const std::exception& problem) {
-    told(problem.what(), 0, 0);
+    end_snapshot(jobs, reason(problem), 0, 0);
   }
+}
+
+// It is on the disk, or there is a problem. Any thread.
+void Lane::end_snapshot(const std::vector<std::shared_ptr<Job>>& jobs, const std::string& problem,
+                        std::uint64_t pairs, std::uint64_t bytes) {
+  const RequestError failure("not_durable", fmt::format("there is no new snapshot: {}", problem));
+  for (const auto& job : jobs) {
+    job->snapshot_pairs = pairs;
+    job->snapshot_bytes = bytes;
+    answer(job, problem.empty() ? nullptr : &failure);
+  }
+  if (!problem.empty()) announce_failure(fmt::format("no snapshot was written: {}", problem));
+  snapshotting_ = false;
+  snapshotting_.notify_all();
+  intake_.wake();
 }
 
 // The last one, so that the next start has nothing to do over again.

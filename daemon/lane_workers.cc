@@ -4,9 +4,11 @@
 #include <algorithm>
 #include <cmath>
 #include <iterator>
+#include <new>
 #include <utility>
 
 #include "daemon/lane.h"
+#include "daemon/reason.h"
 #include "daemon/reply.h"
 #include "daemon/workbench.h"
 
@@ -20,6 +22,8 @@ constexpr std::uint64_t kBatchBytes = 1U << 20U;
 
 void Lane::work() {
   Workbench bench;
+  // No slice is without a row, but for orders.
+  bench.taken.slices.reserve(batch_pairs_);
   while (queue_.take(bench.taken, {batch_pairs_, kBatchBytes})) {
     process(bench.taken, bench);
     if (wants_way_.exchange(false)) outlet_.make_way(*this);
@@ -44,6 +48,27 @@ bool Lane::score_here(const std::shared_ptr<Job>& job) {
 }
 
 void Lane::process(FairQueue::Taken& taken, Workbench& bench) {
+  std::unique_lock<std::mutex> learning;
+  if (ledger_ != nullptr && stream_->learns_one_by_one()) learning = std::unique_lock(one_by_one_);
+  try {
+    score(taken, bench);
+  } catch (const std::exception& problem) {
+    // There is no memory for anything. What was learned as it was scored stays in the drafts.
+    for (auto& group : bench.groups) group.slices.clear();
+    for (const auto& slice : taken.slices) fail(slice, reason(problem));
+  }
+  if (taken.learns) teach(taken, bench);
+  if (learning) learning.unlock();
+  for (const auto& slice : taken.slices) {
+    if (slice.job->learns) backlog_.remove({slice.count, 0});
+  }
+  // Slices go with the last that was done with them.
+  for (const auto& slice : taken.slices) finish_rows(slice);
+  taken.slices.clear();
+  bench.clear();
+}
+
+void Lane::score(const FairQueue::Taken& taken, Workbench& bench) {
   bench.clear();
   auto& texts = bench.add_group();
   auto& vectors = bench.add_group();
@@ -57,16 +82,8 @@ void Lane::process(FairQueue::Taken& taken, Workbench& bench) {
       texts.slices.push_back(slice);
     }
   }
-  std::unique_lock<std::mutex> learning;
-  if (ledger_ != nullptr && stream_->learns_one_by_one()) learning = std::unique_lock(one_by_one_);
   score_group(texts, bench);
   score_group(vectors, bench);
-  if (taken.learns) teach(taken, bench);
-  if (learning) learning.unlock();
-  // Slices go with the last that was done with them.
-  for (const auto& slice : taken.slices) finish_rows(slice);
-  taken.slices.clear();
-  bench.clear();
 }
 
 void Lane::score_group(Group& group, Workbench& bench) {
@@ -81,7 +98,7 @@ void Lane::score_group(Group& group, Workbench& bench) {
   } catch (const std::exception& problem) {
     const auto slices = std::exchange(group.slices, {});
     if (slices.size() == 1) {
-      fail(slices, problem.what());
+      fail(slices.front(), reason(problem));
       return;
     }
     // Each for itself: the others must not suffer for what one has sent.
@@ -90,6 +107,16 @@ void Lane::score_group(Group& group, Workbench& bench) {
       alone.slices.push_back(slice);
       score_group(alone, bench);
     }
+    return;
+  }
+  std::size_t offset = 0;
+  for (const auto& slice : group.slices) {
+    try {
+      take_scores(slice, offset, group.batch);
+    } catch (const std::exception& problem) {
+      fail(slice, reason(problem));
+    }
+    offset += slice.count;
   }
 }
 
@@ -136,45 +163,6 @@ void Lane::score_batch(const std::vector<Slice>& slices, Batch& batch, Workbench
   } else {
     batch.release = nullptr;
   }
-  std::size_t offset = 0;
-  for (const auto& slice : slices) {
-    take_scores(slice, offset, batch);
-    offset += slice.count;
-  }
-}
-
-// Where the counts are the model, the pairs of those who teach are learned as they are scored.
-void Lane::score_one_by_one(const std::vector<Slice>& slices, Batch& batch, Workbench& bench) {
-  bench.times.clear();
-  std::size_t row = 0;
-  std::size_t learned = 0;
-  for (const auto& [job, first, count] : slices) {
-    for (std::size_t i = first; i < first + count; ++i, ++row) {
-      bench.times.push_back(time_of(*job, i));
-      refused_ += job->learns && !batch.usable[row] ? 1 : 0;
-      if (!job->learns) batch.usable[row] = false;
-      if (batch.usable[row] && !intake_.is_first(id_of(*job, i))) {
-        batch.usable[row] = false;
-        ++job->duplicates;
-        ++duplicates_;
-      }
-      learned += batch.usable[row] ? 1 : 0;
-      if (batch.usable[row]) ++job->learned;
-    }
-    if (job->learns) unlearned_ -= count;
-  }
-  stream_->score_and_learn(batch, bench.times.data());
-  learned_ += learned;
-}
-
-double Lane::time_of(const Job& job, std::size_t i) {
-  const bool has_time = !job.pairs.times.empty() && !std::isnan(job.pairs.times[i]);
-  return has_time ? job.pairs.times[i] : job.arrival_time;
-}
-
-IdHash Lane::id_of(const Job& job, std::size_t i) {
-  const bool has_id = !job.pairs.ids.empty() && !job.pairs.ids[i].empty();
-  return has_id ? hash_id(job.pairs.ids[i]) : kNoId;
 }
 
 void Lane::take_scores(const Slice& slice, std::size_t offset, const Batch& batch) {
@@ -231,81 +219,40 @@ void Lane::rank(const Slice& slice, Batch& batch) {
     } else {
       stream_->rank(pairs.x[0], std::span(pairs.y).subspan(slice.first, slice.count), batch);
     }
+    const std::lock_guard lock(job.mutex);
+    for (const auto& [row, message] : batch.problems) {
+      // What is wrong with x is said once.
+      if (row == Stream::kNoRow && slice.first > 0) continue;
+      job.problems.push_back({row == Stream::kNoRow ? row : slice.first + row, message});
+      ++problems_;
+    }
+    job.release = batch.release;
   } catch (const std::exception& problem) {
-    fail({slice}, problem.what());
+    fail(slice, reason(problem));
     return;
   }
   std::copy(batch.scores.begin(), batch.scores.end(),
             job.score.begin() + static_cast<std::ptrdiff_t>(slice.first));
   ranked_ += slice.count;
-  const std::lock_guard lock(job.mutex);
-  job.release = batch.release;
-  for (const auto& [row, message] : batch.problems) {
-    // What is wrong with x is said once.
-    if (row == Stream::kNoRow && slice.first > 0) continue;
-    ++problems_;
-    job.problems.push_back({row == Stream::kNoRow ? row : slice.first + row, message});
-  }
 }
 
-void Lane::fail(const std::vector<Slice>& slices, const std::string& message) {
-  for (const auto& [job, first, count] : slices) {
-    const std::lock_guard lock(job->mutex);
-    if (!job->error) ++failed_;
-    job->error.emplace("failed", message);
-    if (job->release == nullptr) job->release = stream_->release();
-    for (std::size_t i = first; i < first + count; ++i) job->problems.push_back({i, message});
-    if (job->learns) unlearned_ -= count;
+// The rows get no scores, and the job an error. Works without memory, too.
+void Lane::fail(const Slice& slice, const char* message) {
+  Job& job = *slice.job;
+  {
+    const std::lock_guard lock(job.mutex);
+    if (!job.error && !job.is_hopeless) ++failed_;
+    if (job.release == nullptr) job.release = stream_->release();
+    try {
+      job.error.emplace("failed", message);
+      for (std::size_t i = 0; i < slice.count; ++i) {
+        job.problems.push_back({slice.first + i, message});
+      }
+    } catch (const std::bad_alloc&) {
+      job.is_hopeless = true;
+    }
   }
   announce_failure(message);
-}
-
-// Hands what is usable to the learner, in the order in which it was taken. Even when there is
-// nothing: the next one waits for this turn.
-void Lane::teach(FairQueue::Taken& taken, Workbench& bench) {
-  // What was learned as it was scored is only noted down.
-  const bool is_learned = stream_->learns_one_by_one();
-  Intake::Turn turn(intake_, taken.ticket);
-  const auto add = [&](const std::vector<Slice>& slices, const Batch& batch) {
-    std::size_t row = 0;
-    for (const auto& [job, first, count] : slices) {
-      if (!job->learns) {
-        row += count;
-        continue;
-      }
-      const auto& pairs = job->pairs;
-      std::size_t accepted = is_learned ? 0 : count;
-      for (std::size_t i = first; i < first + count; ++i, ++row) {
-        if (!batch.usable[row]) continue;
-        const auto id = id_of(*job, i);
-        if (!is_learned && !turn.is_first(id)) {
-          ++job->duplicates;
-          ++duplicates_;
-          --unlearned_;
-          --accepted;
-          continue;
-        }
-        is_learned ? ++accepted : ++job->learned;
-        turn.add(batch, row, time_of(*job, i), pairs.are_vectors ? nullptr : &pairs.x[i],
-                 pairs.are_vectors ? nullptr : &pairs.y[i], id);
-      }
-      turn.count(accepted);
-    }
-  };
-  for (std::size_t k = 0; k < bench.groups_used && (!is_learned || ledger_ != nullptr); ++k) {
-    add(bench.groups[k].slices, bench.groups[k].batch);
-  }
-  for (const auto& slice : taken.slices) {
-    const auto& job = slice.job;
-    const bool is_last = slice.first + slice.count == job->pairs.size();
-    const bool is_order =
-        job->operation == Operation::kRefresh || job->operation == Operation::kSnapshot;
-    if (is_order || ((job->waits || job->durable) && is_last)) {
-      // The learner answers, when it has come so far.
-      ++job->rows_left;
-      turn.mark(job);
-    }
-  }
 }
 
 void Lane::finish_rows(const Slice& slice) {
@@ -314,12 +261,40 @@ void Lane::finish_rows(const Slice& slice) {
 }
 
 void Lane::finish(const std::shared_ptr<Job>& job) {
-  complete(*job);
+  try {
+    complete(*job);
+  } catch (const std::bad_alloc&) {
+    give_up(*job);
+  }
+  hand_back(job);
+}
+
+// There is no memory for the answer: the request goes, and makes room for a short one.
+void Lane::give_up(Job& job) {
+  job.pairs = {};
+  for (auto* values : {&job.score, &job.percentile, &job.p_value}) {
+    std::vector<double>().swap(*values);
+  }
+  std::vector<PairProblem>().swap(job.problems);
+  std::vector<std::size_t>().swap(job.feed_ends);
+  std::string().swap(job.feed);
+  job.flagged.clear();
+  if (!job.client.empty()) {
+    job.reply = error_reply(job.id, "failed", reason(std::bad_alloc()));
+  }
+}
+
+// The lane is done with it. Any thread.
+void Lane::hand_back(const std::shared_ptr<Job>& job) {
+  if (job->charged > 0) backlog_.remove({0, std::exchange(job->charged, 0)});
+  const bool is_wanted = wants_way_.exchange(false);
   outlet_.deliver(job);
+  if (is_wanted) outlet_.make_way(*this);
 }
 
 // Writes what is to be sent.
 void Lane::complete(Job& job) {
+  if (job.is_hopeless) throw std::bad_alloc();
   // Workers have added them in any order.
   std::stable_sort(job.problems.begin(), job.problems.end(),
                    [](const auto& a, const auto& b) { return a.row < b.row; });
@@ -346,7 +321,7 @@ void Lane::complete(Job& job) {
 std::optional<std::size_t> Lane::room() const {
   const auto room = room_.load();
   if (room == SIZE_MAX) return std::nullopt;
-  const auto unlearned = unlearned_.load();
+  const auto unlearned = backlog_.waiting().pairs;
   return room > unlearned ? room - unlearned : 1;
 }
 

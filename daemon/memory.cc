@@ -10,7 +10,7 @@ namespace phsic {
 namespace {
 
 // Less than this is not worth it: it will be needed again.
-constexpr std::uint64_t kWorthwhile = 32U << 20U;
+constexpr std::uint64_t kWorthwhile = 8U << 20U;
 
 struct Pages {
   std::uint64_t resident = 0;

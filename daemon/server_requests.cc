@@ -4,10 +4,10 @@
 
 #include <algorithm>
 #include <iterator>
-#include <new>
 
 #include "daemon/json_text.h"
 #include "daemon/log.h"
+#include "daemon/reason.h"
 #include "daemon/reply.h"
 #include "daemon/server.h"
 #include "daemon/via.h"
@@ -56,12 +56,9 @@ void Server::take_request(Frames& frames) {
   } catch (const RequestError& problem) {
     ++bad_requests_;
     reply(*job, error_reply(job->id, problem.code(), problem.what()));
-  } catch (const std::bad_alloc&) {
-    ++bad_requests_;
-    reply(*job, error_reply(job->id, "failed", "there is not enough memory"));
   } catch (const std::exception& problem) {
     ++bad_requests_;
-    reply(*job, error_reply(job->id, "failed", problem.what()));
+    reply(*job, error_reply(job->id, "failed", reason(problem)));
   }
 }
 
@@ -149,7 +146,7 @@ void Server::take_message(Entrance& entrance, Frames& frames) {
   } catch (const std::exception& problem) {
     ++bad_messages_;
     log(LogLevel::kWarning, "bad message",
-        {{"peer", peer_of(frames)}, {"problem", problem.what()}});
+        {{"peer", peer_of(frames)}, {"problem", reason(problem)}});
   }
 }
 

@@ -5,10 +5,13 @@
 #include <cstdint>
 #include <deque>
 #include <string_view>
+#include <unordered_set>
 #include <vector>
 
 #include "daemon/fair_queue.h"
+#include "daemon/intake.h"
 #include "engine/batch.h"
+#include "state/seen_ids.h"
 
 namespace phsic {
 
@@ -26,6 +29,26 @@ struct Group {
   Batch batch;  // their rows, one after the other
 };
 
+// What becomes of a row.
+enum class Fate : std::uint8_t {
+  kAside,      // nobody wants it learned
+  kRefused,    // cannot be learned
+  kDuplicate,  // has been learned before
+  kNew,
+};
+
+// What was taught of a job.
+struct Taught {
+  Job* job = nullptr;
+  std::size_t learned = 0;
+  std::size_t duplicates = 0;
+  std::size_t refused = 0;
+};
+
+struct HashOfId {
+  std::size_t operator()(const IdHash& id) const { return id.low; }
+};
+
 struct Workbench {
   FairQueue::Taken taken;
   std::deque<Group> groups;  // the first `groups_used` of them
@@ -37,6 +60,10 @@ struct Workbench {
   std::vector<float> x_values;
   std::vector<float> y_values;
   std::vector<double> times;
+  std::vector<Fate> fates;
+  std::unordered_set<IdHash, HashOfId> ids;  // of what is about to be learned
+  std::vector<Taught> taught;
+  Intake::Blocks drafts;  // for the learner
 
   // An empty one. Those from before stay where they are.
   Group& add_group() {
@@ -46,6 +73,9 @@ struct Workbench {
   void clear() {
     for (auto& group : groups) group.slices.clear();
     groups_used = 0;
+    ids.clear();
+    taught.clear();
+    drafts.clear();
   }
 };
 

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <new>
 
 #include "core/error.h"
 
@@ -58,10 +59,18 @@ void CountStream::score(Batch& batch) const {
   score_each(batch, [](std::size_t, std::string_view, std::string_view) {});
 }
 
-void CountStream::score_and_learn(Batch& batch, const double* times) {
-  score_each(batch, [&](std::size_t i, std::string_view x, std::string_view y) {
-    if (batch.usable[i]) learn_one(x, y, times == nullptr ? nullptr : times + i);
-  });
+std::size_t CountStream::score_and_learn(Batch& batch, const double* times) {
+  batch.scores.resize(batch.size());
+  std::size_t done = 0;
+  try {
+    score_each(batch, [&](std::size_t i, std::string_view x, std::string_view y) {
+      if (batch.usable[i]) learn_one(x, y, times == nullptr ? nullptr : times + i);
+      done = i + 1;
+    });
+  } catch (const std::bad_alloc&) {
+    // What was learned cannot be taken back.
+  }
+  return done;
 }
 
 std::size_t CountStream::learn(const Lesson& lesson, std::size_t first, bool /*stops*/) {

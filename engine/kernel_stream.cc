@@ -153,7 +153,7 @@ void KernelStream::score(Batch& batch) const {
   }
 }
 
-void KernelStream::score_and_learn(Batch& /*batch*/, const double* /*times*/) {
+std::size_t KernelStream::score_and_learn(Batch& /*batch*/, const double* /*times*/) {
   throw Error("a stream with models learns by learn()");
 }
 

@@ -28,7 +28,7 @@ class KernelStream : public Stream {
   void take(const DenseRows<float>& x, const DenseRows<float>& y, Batch& batch) const override;
   void score(Batch& batch) const override;
   [[nodiscard]] bool learns_one_by_one() const override { return false; }
-  void score_and_learn(Batch& batch, const double* times) override;
+  std::size_t score_and_learn(Batch& batch, const double* times) override;
   void rank(std::string_view x, std::span<const std::string_view> candidates,
             Batch& batch) const override;
   void rank(const DenseRows<float>& x, const DenseRows<float>& candidates,

@@ -1,6 +1,7 @@
 #include "engine/local_session.h"
 
 #include <algorithm>
+#include <new>
 
 #include "core/recent.h"
 #include "engine/parallel.h"
@@ -50,7 +51,8 @@ void LocalSession::score_then_learn(const TextPairs& pairs, double* scores,
     for (std::size_t k = 0; k < chunks_used_; ++k) {
       auto& chunk = chunks_[k];
       const auto first = k * kChunkPairs;
-      stream_->score_and_learn(chunk, pairs.times.empty() ? nullptr : pairs.times.data() + first);
+      const auto* times = pairs.times.empty() ? nullptr : pairs.times.data() + first;
+      if (stream_->score_and_learn(chunk, times) < chunk.size()) throw std::bad_alloc();
       std::copy(chunk.scores.begin(), chunk.scores.end(), scores + first);
     }
     report(problems);

@@ -111,9 +111,10 @@ class Stream {
   virtual void score(Batch& batch) const = 0;
   // Is each pair learned as soon as it is scored, by score_and_learn() and not by the learner?
   [[nodiscard]] virtual bool learns_one_by_one() const = 0;
-  // Scores each usable pair, then learns it, in order. times[i] may be null. REQUIRES:
-  // learns_one_by_one().
-  virtual void score_and_learn(Batch& batch, const double* times) = 0;
+  // Scores each pair, then learns it if it is usable, in order. `times` may be null. Returns how
+  // many rows that were: where there is no memory for a pair, neither it nor any after it is scored
+  // and learned. REQUIRES: learns_one_by_one().
+  [[nodiscard]] virtual std::size_t score_and_learn(Batch& batch, const double* times) = 0;
 
   // scores[j] of x with candidates[j]. A problem of x has the row kNoRow.
   virtual void rank(std::string_view x, std::span<const std::string_view> candidates,
@@ -139,6 +140,7 @@ class Stream {
   // number nor by time.
   [[nodiscard]] virtual bool is_measurable() const = 0;
   // A copy of what was learned so far, to build a model from. Null for a stream without models.
+  // Throws when there is no memory for it; the next one is due as if it had been made.
   [[nodiscard]] virtual std::unique_ptr<Refresh> freeze(Extent extent) = 0;
   // Brings the built model into use, and its pivots.
   virtual void adopt(Refresh& refresh) = 0;

@@ -2,6 +2,8 @@
 kept, and what can go on goes on."""
 
 import os
+import re
+import resource
 import shutil
 import sqlite3
 import tempfile
@@ -462,6 +464,72 @@ class Encoder(WithGate):
         stats = daemon.stats("s")
         self.assertEqual((stats["pairs"], stats["lost"]), (3, 0))
         self.assertEqual(list(daemon.state.parent.glob("*.old-*")), [])
+
+
+class Memory(WithGate):
+    """An encoder whose vectors are long: little is asked for, and much memory needed for it."""
+
+    dimension = 32768
+    # LESSON takes 32 MiB on each side, which come from the system whatever else was freed.
+    ROOM = 8 << 20
+    LESSON = [{"x": f"{number} a", "y": f"b {number}", "id": number} for number in range(256)]
+
+    def setUp(self):
+        super().setUp()
+        self.d = self.gated({"s": {"encoder": "gated", "kernel": "gaussian:sigma=1", "pivots": 16,
+                                   "reservoir": 64, "held-back": 10, "estimator": "phsic",
+                                   "refresh": 10**6, "refresh-after": "never"}}, state=True)
+        # Buffers to encode in are kept, so that it is not the encoder that fails.
+        self.d.ask("score", pairs=[[pair["x"], pair["y"]] for pair in self.LESSON])
+
+    def limit(self, room):
+        """Memory that it may still take; None: as much as there is."""
+        size = int(re.search(r"VmSize:\s*(\d+) kB", Path(
+            f"/proc/{self.d.process.pid}/status").read_text())[1]) << 10
+        if size > 1 << 40:
+            self.skipTest("a sanitizer has taken all addresses")
+        resource.prlimit(self.d.process.pid, resource.RLIMIT_AS,
+                         (resource.RLIM_INFINITY if room is None else size + room,
+                          resource.RLIM_INFINITY))
+
+    def assert_fails(self, code, **request):
+        answer = self.d.own.raw(request)
+        self.assertIs(answer["ok"], False, answer)
+        self.assertEqual(answer["error"]["code"], code)
+        self.assertIn("memory", answer["error"]["message"])
+
+    def test_pairs_that_there_is_no_memory_to_learn_are_refused_and_may_come_again(self):
+        self.limit(self.ROOM)
+        for _ in range(3):
+            self.assert_fails("failed", op="learn", pairs=self.LESSON, promise="durable")
+        stats = self.d.stats("s")
+        self.assertEqual((stats["pairs"], stats["unlearned"], stats["unlearned_bytes"]), (0, 0, 0))
+        self.limit(None)
+        answer = self.d.ask("learn", pairs=self.LESSON, promise="durable")
+        self.assertEqual((answer["learned"], "duplicates" in answer), (256, False))
+        self.assertEqual(self.d.stats("s")["pairs"], 256)
+
+    def test_a_model_or_a_snapshot_that_there_is_no_memory_for_leaves_the_stream_at_work(self):
+        self.d.ask("learn", pairs=self.LESSON, wait=True)
+        model = self.d.ask("refresh")["model"]
+        subscriber = Subscriber(self.d, "s")
+        self.limit(self.ROOM)
+        self.assert_fails("failed", op="refresh")
+        self.assert_fails("not_durable", op="snapshot")
+        self.limit(None)
+        said = [message["message"] for topic, message in subscriber.catch_up() if topic == "event"]
+        self.assertIn("no model was built: there is not enough memory", said)
+        self.assertEqual(self.d.stats("s")["model"], model)
+        self.assertEqual(self.d.ask("refresh")["model"], model + 1)
+        self.assertEqual(self.d.ask("snapshot")["pairs"], 256)
+        # The journal knows of the model that was not built.
+        scores = self.d.ask("score", pairs=[["5 a", "b 5"], ["5 a", "b 6"]])["scores"]
+        self.d.settle()
+        self.d.kill()
+        self.d.start()
+        self.assertEqual(self.d.stats("s")["pairs"], 256)
+        self.assertEqual(self.d.ask("score", pairs=[["5 a", "b 5"], ["5 a", "b 6"]])["scores"],
+                         scores)
 
 
 if __name__ == "__main__":

@@ -25,7 +25,7 @@ static void* gated_open(const char* options, char* error, size_t error_size) {
 
 static void gated_describe(const void* instance, struct phsic_encoder_facts* facts) {
   (void)instance;
-  facts->dimension = 4;
+  facts->dimension = DIMENSION;
   facts->layout = PHSIC_DENSE;
   facts->concurrent = 1;
   facts->reserved = 0;
@@ -41,7 +41,7 @@ static int gated_encode(void* instance, const struct phsic_text* texts, size_t n
   (void)instance;
   for (rows->done = 0; rows->done < n; ++rows->done) {
     const struct phsic_text* text = &texts[rows->done];
-    float* row = rows->values + rows->done * 4;
+    float* row = rows->values + rows->done * DIMENSION;
     if (begins_with(text, "hoard")) {
       void* hoard = malloc((size_t)-1 / 4);
       if (hoard == NULL) {
@@ -56,7 +56,7 @@ static int gated_encode(void* instance, const struct phsic_text* texts, size_t n
     }
     if (begins_with(text, "crash")) raise(SIGSEGV);
     while (begins_with(text, "wait") && access(GATE, F_OK) != 0) usleep(1000);
-    memset(row, 0, 4 * sizeof(float));
+    memset(row, 0, DIMENSION * sizeof(float));
     for (size_t i = 0; i < text->size; ++i) row[text->bytes[i] & 3] += 1;
   }
   return PHSIC_OK;
@@ -81,6 +81,8 @@ GATED = {"encoder": "gated", "refresh-after": "never"}
 
 
 class WithGate(Case):
+    dimension = 4
+
     @classmethod
     def setUpClass(cls):
         folder = tempfile.TemporaryDirectory()
@@ -88,8 +90,9 @@ class WithGate(Case):
         cls.path = Path(folder.name)
         cls.gate = cls.path / "gate"
         (cls.path / "gated.c").write_text(ENCODER)
-        subprocess.run(["cc", "-shared", "-fPIC", f'-DGATE="{cls.gate}"', "-I", SOURCE / "plugins",
-                        "-o", cls.path / "gated.so", cls.path / "gated.c"], check=True)
+        subprocess.run(["cc", "-shared", "-fPIC", f'-DGATE="{cls.gate}"', f"-DDIMENSION={cls.dimension}",
+                        "-I", SOURCE / "plugins", "-o", cls.path / "gated.so",
+                        cls.path / "gated.c"], check=True)
 
     def setUp(self):
         self.gate.unlink(missing_ok=True)
