@@ -35,6 +35,7 @@
 #include "daemon/intake.h"
 #include "daemon/job.h"
 #include "daemon/ledger.h"
+#include "daemon/refresh_requests.h"
 #include "engine/stream.h"
 #include "state/recovery.h"
 
@@ -149,9 +150,10 @@ class Lane {
   void note_rows(const Intake::Block& block, std::size_t first, std::size_t last);
   void pass_marker(const std::shared_ptr<Job>& job);
   std::string start_refresh(Stream::Extent extent);
+  void start_requested();
   void build_in_background();
   void finish_refresh();
-  void await_refresh();
+  void end_refresh();
   void refresh_by_time();
   void settle(const std::shared_ptr<Job>& job, const std::string& error);
   void ask_keeper();
@@ -222,6 +224,7 @@ class Lane {
   // The learner's.
   std::unique_ptr<Refresh> refresh_;  // on its way; the background works on it until built_
   std::vector<std::shared_ptr<Job>> after_refresh_;
+  RefreshRequests refresh_requests_;               // wait until another model may be begun
   std::vector<std::shared_ptr<Job>> to_keep_;      // wait for what was handed to the keeper
   std::vector<std::shared_ptr<Job>> to_snapshot_;  // wait for a snapshot
   std::atomic<bool> snapshotting_{false};          // one is being written

@@ -30,11 +30,15 @@ void Lane::run_learner() {
       ledger_->refresh_every(pairs);
     }
     learn_blocks(blocks);
-    if (built_) finish_refresh();
+    if (built_) end_refresh();
     refresh_by_time();
     snapshot_if_due();
   }
-  if (refresh_ != nullptr) await_refresh();
+  while (refresh_ != nullptr) {
+    built_.wait(false);
+    finish_refresh();
+    start_requested();
+  }
   end_keeping();
   {
     const std::lock_guard lock(background_mutex_);
@@ -95,11 +99,7 @@ void Lane::learn_rows(Intake::Block& block, std::size_t first, std::size_t last)
     first += done;
     room_ = stream_->room();
     if (wants_way_.exchange(false)) outlet_.make_way(*this);
-    if (built_) {
-      finish_refresh();
-      // Before the next one is begun, which may be at once.
-      snapshot_if_due();
-    }
+    if (built_) end_refresh();
     if (stream_->room() == 0 && refresh_ == nullptr) {
       start_refresh(Stream::Extent::kWithoutHeldBack);
     }
@@ -152,16 +152,26 @@ void Lane::pass_marker(const std::shared_ptr<Job>& job) {
     to_snapshot_.push_back(job);
     return;
   }
-  std::string error;
   if (job->operation == Operation::kRefresh) {
-    if (refresh_ != nullptr) await_refresh();
-    error = start_refresh(job->all ? Stream::Extent::kAll : Stream::Extent::kWithoutHeldBack);
-  }
-  const bool waits = job->waits || job->operation == Operation::kRefresh;
-  if (refresh_ != nullptr && waits) {
+    refresh_requests_.add(job);
+    start_requested();
+  } else if (refresh_ != nullptr && job->waits) {
     after_refresh_.push_back(job);
   } else {
-    settle(job, error);
+    settle(job, {});
+  }
+}
+
+// A model of what was learned so far, for all who wait for one. The others of them wait for this.
+void Lane::start_requested() {
+  while (refresh_ == nullptr && !refresh_requests_.is_empty()) {
+    const auto group = refresh_requests_.take();
+    const auto error = start_refresh(group.extent);
+    if (refresh_ != nullptr) {
+      after_refresh_.insert(after_refresh_.end(), group.jobs.begin(), group.jobs.end());
+    } else {
+      for (const auto& job : group.jobs) settle(job, error);
+    }
   }
 }
 
@@ -206,9 +216,11 @@ void Lane::build_in_background() {
   });
 }
 
-void Lane::await_refresh() {
-  built_.wait(false);
+// A snapshot that is due comes before the next model is begun, which may be at once.
+void Lane::end_refresh() {
   finish_refresh();
+  snapshot_if_due();
+  start_requested();
 }
 
 void Lane::finish_refresh() {

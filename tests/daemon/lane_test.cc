@@ -210,6 +210,33 @@ TEST_CASE("An explanation that there is no memory for is refused") {
   CHECK(is_ok(*stage.ask(stage.lesson(0, 1))));
 }
 
+TEST_CASE("One model answers all who asked before it was begun, and learning goes on meanwhile") {
+  std::atomic<int> models{0};
+  Stage stage;
+  stage.script.freeze = [&] { ++models; };
+  stage.script.build = [&] { stage.gate.pass(); };
+  stage.begin();
+  REQUIRE(is_ok(*stage.ask(stage.lesson(0, 400))));
+  std::vector<std::shared_ptr<Job>> asked;
+  for (int i = 0; i < 100; ++i) {
+    asked.push_back(stage.job(Operation::kRefresh));
+    asked.back()->all = i % 2 == 1;
+    REQUIRE(stage.lane->offer(asked.back()));
+    if (i == 0) stage.gate.await();
+  }
+  auto lesson = stage.lesson(400, 100);
+  lesson->waits = false;
+  CHECK(is_ok(*stage.ask(lesson)));
+  // Comes after all of them, and is learned before any of their models is there.
+  while (stage.stat("pairs") < 500) std::this_thread::yield();
+  CHECK(stage.inbox.answered() == 2);
+  stage.gate.open();
+  for (const auto& job : asked) CHECK(is_ok(*stage.inbox.wait_for(job->id)));
+  // The first, one for the others of its kind, and one of all pairs.
+  CHECK(models == 3);
+  CHECK(stage.stat("refreshes") == 3);
+}
+
 TEST_CASE("What waits to be learned is bounded in bytes, and gone when it is learned") {
   constexpr std::uint64_t kMost = 4U << 20U;
   Stage stage;
