@@ -128,7 +128,7 @@ TEST_CASE("Numbers, sizes and times mean what they say") {
   const auto config = parse(
       "message-bytes: 64KiB\ndrain: 0s\n"
       "streams: {a: {queue-bytes: 1GiB, refresh-after: 2m, refresh: 500, queue-pairs: 7}, "
-      "b: {queue-bytes: 4096, refresh-after: never}}");
+      "b: {queue-bytes: 4096, refresh-after: never, learn-queue-bytes: 8KiB, learn-share: 0.5}}");
   CHECK(config.message_bytes == 65536);
   CHECK(config.drain_seconds == 0);
   CHECK(config.streams[0].queue_bytes == 1U << 30U);
@@ -137,11 +137,19 @@ TEST_CASE("Numbers, sizes and times mean what they say") {
   CHECK(config.streams[0].queue_pairs == 7);
   CHECK(config.streams[1].queue_bytes == 4096);
   CHECK(config.streams[1].refresh_seconds == 0);
-  for (const char* wrong :
-       {"refresh: 0", "refresh: -1", "refresh-after: 0s", "refresh-after: 5", "refresh-after: 1e9d",
-        "queue-pairs: 0", "queue-pairs: 1e3", "queue-bytes: 99999999999999999999", "queue-bytes: 1",
-        "queue-bytes: 17179869184GiB", "batch-pairs: 4097", "workers: 0", "flag-p-value: nan",
-        "feed-texts: yes", "feed-texts:", "seed: -1", "pivots: 9000", "held-back: 70000"}) {
+  CHECK(config.streams[1].learn_queue_bytes == 8192);
+  CHECK(config.streams[1].learn_share == 0.5);
+  for (const char* wrong : {"refresh: 0",          "refresh: -1",
+                            "refresh-after: 0s",   "refresh-after: 5",
+                            "refresh-after: 1e9d", "queue-pairs: 0",
+                            "queue-pairs: 1e3",    "queue-bytes: 99999999999999999999",
+                            "queue-bytes: 1",      "queue-bytes: 17179869184GiB",
+                            "batch-pairs: 4097",   "workers: 0",
+                            "flag-p-value: nan",   "learn-queue-bytes: 1",
+                            "learn-share: 0.91",   "learn-share: -0.1",
+                            "learn-share: nan",    "feed-texts: yes",
+                            "feed-texts:",         "seed: -1",
+                            "pivots: 9000",        "held-back: 70000"}) {
     INFO(wrong);
     const auto told = complaint(fmt::format("streams: {{a: {{{}}}}}", wrong));
     CHECK(told.find("c.yaml:1: streams.a.") == 0);
@@ -314,7 +322,8 @@ TEST_CASE("A running daemon takes new streams and a few changes, and refuses all
             running, parse("log-level: debug\n"
                            "streams: {c: , b: {refresh: 10, refresh-after: 1s, feed-texts: true, "
                            "flag-p-value: 0.5, queue-pairs: 1, queue-bytes: 1KiB, "
-                           "learn-queue-pairs: 1}, a: {window: 100, seed: 1}}"))
+                           "learn-queue-pairs: 1, learn-queue-bytes: 1KiB, learn-share: 0}, a: "
+                           "{window: 100, seed: 1}}"))
             .empty());
   const std::string change = "found a change, expected none while the daemon runs";
   const std::vector<std::string> expected = {
