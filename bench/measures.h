@@ -37,5 +37,6 @@ void durable_latency(Report& report);
 void recovery_speed(Report& report);
 void snapshot_cost(Report& report);
 void snapshot_stalls(Report& report);
+void durable_stalls(Report& report);
 
 }  // namespace phsic::bench

@@ -56,6 +56,7 @@ void register_measures(Report& report) {
       {"recovery_speed", recovery_speed},
       {"snapshot_cost", snapshot_cost},
       {"snapshot_stalls", snapshot_stalls},
+      {"durable_stalls", durable_stalls},
   };
   for (const auto& [name, measure] : measures) {
     const auto run = [&report, measure = measure](benchmark::State& state) {

@@ -234,17 +234,37 @@ void snapshot_cost(Report& report) {
   report.add("size", static_cast<double>(bytes.size()) / (1U << 20U), "MiB");
 }
 
+namespace {
+
+// One after the other, each of something new. Returns how many.
+std::uint64_t take_snapshots(WireClient& client, const Frames& lesson,
+                             const std::atomic<bool>& goes_on) {
+  std::uint64_t taken = 0;
+  for (; goes_on; ++taken) {
+    send(client, lesson);
+    require_ok(client.receive());
+    static_cast<void>(client.ask(R"({"op":"snapshot"})"));
+  }
+  return taken;
+}
+
+void learn_vectors(WireClient& client, std::size_t dim, Random& random) {
+  for (int i = 0; i < 12; ++i) {
+    send(client, vectors("learn", 512, dim, random));
+    require_ok(client.receive());
+  }
+  static_cast<void>(client.ask(R"({"op":"refresh","all":true})"));
+}
+
+}  // namespace
+
 void snapshot_stalls(Report& report) {
   report.note("single pairs of vectors of 1024, 500 a second, during snapshots and without");
   constexpr std::size_t kDim = 1024;
   LiveDaemon daemon({"encoder=vectors:dim=1024", "refresh-after=never", "refresh=1000000"},
                     {"message-bytes=64MiB"});
   Random random(5);
-  for (int i = 0; i < 12; ++i) {
-    send(daemon.client(), vectors("learn", 512, kDim, random));
-    require_ok(daemon.client().receive());
-  }
-  static_cast<void>(daemon.client().ask(R"({"op":"refresh","all":true})"));
+  learn_vectors(daemon.client(), kDim, random);
   const auto one = vectors("score", 1, kDim, random);
   const auto lesson = vectors("learn", 1, kDim, random);
   auto client = daemon.connect();
@@ -258,14 +278,7 @@ void snapshot_stalls(Report& report) {
   for (int turn = 0; turn < 8; ++turn) {
     measure(calm);
     std::atomic<bool> goes_on{true};
-    std::thread keeper([&] {
-      while (goes_on) {
-        send(daemon.client(), lesson);
-        require_ok(daemon.client().receive());
-        static_cast<void>(daemon.client().ask(R"({"op":"snapshot"})"));
-        ++snapshots;
-      }
-    });
+    std::thread keeper([&] { snapshots += take_snapshots(daemon.client(), lesson, goes_on); });
     measure(busy);
     goes_on = false;
     keeper.join();
@@ -275,6 +288,29 @@ void snapshot_stalls(Report& report) {
   report.add("p99 without", 1e6 * quantile(calm, 0.99), "us");
   report.add("p99 during snapshots", 1e6 * quantile(busy, 0.99), "us");
   report.add("snapshots meanwhile", static_cast<double>(snapshots), "snapshots");
+}
+
+// What is learned must be on the disk meanwhile, and old snapshots go.
+void durable_stalls(Report& report) {
+  report.note("durable single pairs of vectors of 1024, 100 a second, during snapshots");
+  constexpr std::size_t kDim = 1024;
+  LiveDaemon daemon({"encoder=vectors:dim=1024", "refresh-after=never", "refresh=1000000"},
+                    {"message-bytes=64MiB", "snapshots=1"});
+  Random random(5);
+  learn_vectors(daemon.client(), kDim, random);
+  const auto lesson = vectors("learn", 1, kDim, random);
+  auto client = daemon.connect();
+  const auto calm = paced_latencies(client, lesson, 100, 5);
+  std::atomic<bool> goes_on{true};
+  std::uint64_t snapshots = 0;
+  std::thread keeper([&] { snapshots = take_snapshots(daemon.client(), lesson, goes_on); });
+  const auto busy = paced_latencies(client, lesson, 100, 10);
+  goes_on = false;
+  keeper.join();
+  report.add("p99 of durable learning without snapshots", 1e3 * quantile(calm, 0.99), "ms");
+  report.add("p99 of durable learning during snapshots", 1e3 * quantile(busy, 0.99), "ms");
+  report.add("the longest", 1e3 * quantile(busy, 1), "ms");
+  report.add("snapshots during durable learning", static_cast<double>(snapshots), "snapshots");
 }
 
 }  // namespace phsic::bench

@@ -21,14 +21,6 @@ constexpr std::size_t kMostWaiting = 64U << 20U;  // bytes
 constexpr auto kFirstPause = std::chrono::seconds(1);
 constexpr auto kLongestPause = std::chrono::seconds(60);
 
-// If it does not work now, it is done when the file is opened the next time.
-void drop_quietly(StateFile& state, std::int64_t snapshot) {
-  try {
-    state.transact([&] { state.drop_parts(snapshot); });
-  } catch (const DatabaseError&) {
-  }
-}
-
 }  // namespace
 
 Keeper::Keeper(const StateLock& lock, const std::string& file, const Options& options,
@@ -185,21 +177,27 @@ void Keeper::run() {
     write(items);
     items.clear();
     write_part();
+    remove_remains();
     if (next_try_ && Clock::now() >= *next_try_) retry();
     show();
   }
 }
 
+// Is there something to do beside what was handed in?
+bool Keeper::has_work() const {
+  return !writing_.empty() || (removes_ && state_ != nullptr && state_->may_have_remains());
+}
+
 // What waits, after the delay that lets more come. False: closed, and nothing is left.
 bool Keeper::take(std::vector<Item>& items) {
   std::unique_lock lock(mutex_);
-  const auto is_filled = [&] { return closed_ || !queue_.empty() || !writing_.empty(); };
+  const auto is_filled = [&] { return closed_ || !queue_.empty() || has_work(); };
   if (next_try_) {
     filled_.wait_until(lock, *next_try_, is_filled);
   } else {
     filled_.wait(lock, is_filled);
   }
-  if (options_.commit_delay.count() > 0 && !queue_.empty() && writing_.empty()) {
+  if (options_.commit_delay.count() > 0 && !queue_.empty() && !has_work()) {
     filled_.wait_until(lock, *oldest_ + options_.commit_delay,
                        [&] { return closed_ || queue_bytes_ >= kMostWaiting; });
   }
@@ -207,7 +205,7 @@ bool Keeper::take(std::vector<Item>& items) {
   queue_bytes_ = 0;
   oldest_.reset();
   emptied_.notify_all();
-  return !closed_ || !items.empty() || !writing_.empty();
+  return !closed_ || !items.empty() || has_work();
 }
 
 // Snapshots by themselves: one that does not fit must not take the entries beside it along. Those
@@ -245,6 +243,7 @@ void Keeper::write_group(std::span<Item> items) {
       require_in_place();
       ++commits_;
       unwritten_feed_.clear();
+      removes_ = true;
       note_marks(items);
     }
   } catch (const std::exception& found) {
@@ -337,9 +336,23 @@ void Keeper::write_part() {
       fail({&item, 1}, found);
     } else {
       ++failures_;
-      drop_quietly(*state_, id);
+      state_->abandon_snapshot();
+      removes_ = false;
     }
     end_writing(problem);
+  }
+}
+
+// Some of what old snapshots have left. Entries come in between.
+void Keeper::remove_remains() {
+  if (!removes_ || state_ == nullptr || !state_->may_have_remains()) return;
+  try {
+    state_->transact([&] { state_->remove_remains(writing_.empty() ? 0 : writing_.front().id); });
+  } catch (const std::exception& found) {
+    const auto* error = dynamic_cast<const DatabaseError*>(&found);
+    // To remove something takes room in the log. It has time.
+    removes_ = false;
+    if (error == nullptr || !error->is_full()) fail({}, found);
   }
 }
 

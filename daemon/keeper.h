@@ -136,6 +136,7 @@ class Keeper {
   void hand_in(Item item);
   void run();
   [[nodiscard]] bool take(std::vector<Item>& items);
+  [[nodiscard]] bool has_work() const;
   void write(std::vector<Item>& items);
   void write_group(std::span<Item> items);
   void write_stream(KeptStream& stream);
@@ -145,6 +146,7 @@ class Keeper {
   void note_marks(std::span<const Item> items) const;
   void write_snapshot(Item& item);
   void write_part();
+  void remove_remains();
   void end_writing(const std::string& problem);
   void tell_all(std::span<Item> items, const std::string& problem);
   void require_open() const;
@@ -187,6 +189,7 @@ class Keeper {
   };
   std::deque<Writing> writing_;       // snapshots, part by part
   std::unique_ptr<StateFile> state_;  // null after an error, until it is opened anew
+  bool removes_ = true;               // what is not kept any more; not while the disk is full
   FileHandle held_;
   FileHandle held_log_;
   std::map<std::string, std::uint64_t> unwritten_feed_;  // numbers that could not be reserved

@@ -15,6 +15,7 @@ namespace {
 
 constexpr std::int64_t kNumbers = std::int64_t{1} << 44;  // entries of a stream
 constexpr std::int64_t kParts = std::int64_t{1} << 20;    // of a snapshot
+constexpr std::size_t kMostRemoved = 1024;                // entries at once
 
 std::int64_t key_of(std::uint32_t stream, std::uint64_t number) {
   return static_cast<std::int64_t>(stream) * kNumbers + static_cast<std::int64_t>(number);
@@ -49,9 +50,12 @@ std::vector<std::pair<std::string_view, std::string_view>> lines_of(std::string_
 }
 
 // A commit is on the disk when it returns, and what a snapshot has made of the log is given back.
+// Debian's SQLite overwrites everything it deletes: to drop a snapshot would write as much as to
+// make one. What costs nothing is still overwritten.
 void tune(const Database& database) {
   database.run("PRAGMA journal_mode = WAL");
   database.run("PRAGMA synchronous = FULL");
+  database.run("PRAGMA secure_delete = FAST");
   database.run("PRAGMA journal_size_limit = 67108864");
 }
 
@@ -134,9 +138,7 @@ void StateFile::open_existing(Database::Access access) {
   }
   // What may be left in the log of a commit that never finished would look like damage later.
   database_.run("PRAGMA wal_checkpoint(TRUNCATE)");
-  database_.transact([&] {
-    database_.run("DELETE FROM snapshot_part WHERE key / 1048576 NOT IN (SELECT id FROM snapshot)");
-  });
+  has_parts_to_remove_ = true;
 }
 
 std::vector<StreamRecord> StateFile::streams() const {
@@ -392,11 +394,47 @@ void StateFile::put_part(std::int64_t snapshot, std::size_t part, std::span<cons
       .run();
 }
 
-void StateFile::drop_parts(std::int64_t snapshot) {
-  database_
-      .prepare("DELETE FROM snapshot_part WHERE key >= ?1 * 1048576 AND key < (?1 + 1) * 1048576")
-      .bind(1, snapshot)
+void StateFile::remove_remains(std::int64_t unfinished) {
+  if (has_parts_to_remove_ && remove_part(unfinished)) return;
+  has_parts_to_remove_ = false;
+  while (!to_trim_.empty() && !trim(*to_trim_.begin())) to_trim_.erase(to_trim_.begin());
+}
+
+// False: there is none.
+bool StateFile::remove_part(std::int64_t unfinished) {
+  auto find = database_.prepare(
+      "SELECT key FROM snapshot_part WHERE key / 1048576 NOT IN (SELECT id FROM snapshot) AND "
+      "key / 1048576 <> ? LIMIT 1");
+  find.bind(1, unfinished);
+  if (!find.step()) return false;
+  const auto key = find.whole(0);
+  find.reset();
+  database_.prepare("DELETE FROM snapshot_part WHERE key = ?").bind(1, key).run();
+  return true;
+}
+
+// Some entries that all snapshots of the stream cover. False: there are none.
+bool StateFile::trim(std::uint32_t stream) {
+  const auto all = snapshots(stream);
+  if (all.empty()) return false;
+  // Sizes are known without reading what they are of.
+  auto rows = database_.prepare(
+      "SELECT key, length(entry) FROM journal WHERE key > ? AND key <= ? ORDER BY key");
+  rows.bind(1, key_of(stream, 0)).bind(2, key_of(stream, all.back().number));
+  std::int64_t last = 0;
+  std::size_t entries = 0;
+  for (std::int64_t bytes = 0;
+       entries < kMostRemoved && bytes < std::int64_t{kPartBytes} && rows.step(); ++entries) {
+    last = rows.whole(0);
+    bytes += rows.whole(1);
+  }
+  rows.reset();
+  if (entries == 0) return false;
+  database_.prepare("DELETE FROM journal WHERE key > ? AND key <= ?")
+      .bind(1, key_of(stream, 0))
+      .bind(2, last)
       .run();
+  return true;
 }
 
 void StateFile::finish_snapshot(std::int64_t snapshot, std::uint32_t stream, std::uint64_t number,
@@ -405,14 +443,10 @@ void StateFile::finish_snapshot(std::int64_t snapshot, std::uint32_t stream, std
   const auto all = snapshots(stream);
   const auto kept = std::min(std::max<std::size_t>(1, keeping.snapshots), all.size());
   for (auto i = kept; i < all.size(); ++i) {
-    drop_parts(all[i].id);
     database_.prepare("DELETE FROM snapshot WHERE id = ?").bind(1, all[i].id).run();
+    has_parts_to_remove_ = true;
   }
-  if (keeping.whole_journal) return;
-  database_.prepare("DELETE FROM journal WHERE key >= ? AND key <= ?")
-      .bind(1, key_of(stream, 0))
-      .bind(2, key_of(stream, all[kept - 1].number))
-      .run();
+  if (!keeping.whole_journal) to_trim_.insert(stream);
 }
 
 void StateFile::insert_snapshot(std::uint32_t stream, const SnapshotRecord& record) {

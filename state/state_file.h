@@ -11,6 +11,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <span>
 #include <string>
 #include <string_view>
@@ -109,7 +110,8 @@ class StateFile {
   void append(std::uint32_t stream, std::uint64_t number, std::uint64_t pairs,
               std::span<const char> entry);
   // Keeps the newest `keep` snapshots of the stream, this one included, and of the journal what
-  // comes after the oldest of them, or all of it.
+  // comes after the oldest of them, or all of it. What is not kept any more is removed later, by
+  // remove_remains().
   struct Keeping {
     std::size_t snapshots = 3;
     bool whole_journal = false;
@@ -117,12 +119,18 @@ class StateFile {
   void put_snapshot(std::uint32_t stream, std::uint64_t number, std::uint64_t pairs,
                     std::span<const char> bytes, const Keeping& keeping);
   // The same in pieces, each in a transaction of its own, so that others get their turn. A snapshot
-  // is there when it is finished; parts of one that never was are removed when a file is opened.
+  // is there when it is finished.
   [[nodiscard]] std::int64_t next_snapshot() const;
   void put_part(std::int64_t snapshot, std::size_t part, std::span<const char> bytes);
   void finish_snapshot(std::int64_t snapshot, std::uint32_t stream, std::uint64_t number,
                        std::uint64_t pairs, std::size_t size, const Keeping& keeping);
-  void drop_parts(std::int64_t snapshot);
+  // Removes a part of a snapshot that is gone or was never finished, or about as many bytes of a
+  // journal that snapshots cover: to remove all at once would hold others up. `unfinished` is a
+  // snapshot that is being written, and stays. Wants a transaction of its own.
+  void remove_remains(std::int64_t unfinished);
+  [[nodiscard]] bool may_have_remains() const { return has_parts_to_remove_ || !to_trim_.empty(); }
+  // A snapshot is not going to be finished.
+  void abandon_snapshot() { has_parts_to_remove_ = true; }
   static constexpr std::size_t kPartBytes = 4U << 20U;
   void put_feed(const std::string& topic, std::uint64_t last);
 
@@ -139,9 +147,14 @@ class StateFile {
   void insert_snapshot(std::uint32_t stream, const SnapshotRecord& record);
   [[nodiscard]] std::int64_t count_strays() const;
   void open_existing(Database::Access access);
+  [[nodiscard]] bool remove_part(std::int64_t unfinished);
+  [[nodiscard]] bool trim(std::uint32_t stream);
 
   Database database_;
   int version_ = kStateVersion;
+  // Where there may be something to remove. The tables say what: a transaction may be undone.
+  bool has_parts_to_remove_ = false;
+  std::set<std::uint32_t> to_trim_;  // streams
   // Prepared at the first use.
   std::optional<Database::Statement> append_;
 };

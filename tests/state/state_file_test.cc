@@ -1,6 +1,7 @@
 #include "state/state_file.h"
 
 #include <catch2/catch.hpp>
+#include <filesystem>
 #include <map>
 
 #include "core/random.h"
@@ -23,6 +24,19 @@ std::vector<std::uint64_t> journal_of(const StateFile& file, std::uint32_t strea
                       return true;
                     });
   return numbers;
+}
+
+// What lies in a table.
+std::int64_t rows_of(const StateFile& file, const std::string& table) {
+  return Database(file.file(), Access::kRead).number("SELECT count(*) FROM " + table);
+}
+
+// Bytes that a transaction writes.
+template <class Work>
+std::uintmax_t written_by(StateFile& file, const Work& work) {
+  file.settle();
+  file.transact(work);
+  return std::filesystem::file_size(file.file() + "-wal");
 }
 
 TEST_CASE("The newest snapshots are kept, and of the journal what follows on the oldest") {
@@ -55,7 +69,11 @@ TEST_CASE("The newest snapshots are kept, and of the journal what follows on the
         }
         if (!keeping.whole_journal) stream.trimmed = stream.snapshots.front();
       });
+      // What is left of the others may lie there for a while.
+      if (random.below(3) == 0) file.transact([&] { file.remove_remains(0); });
     }
+    while (file.may_have_remains()) file.transact([&] { file.remove_remains(0); });
+    CHECK(rows_of(file, "snapshot_part") == rows_of(file, "snapshot"));
     CHECK(file.check().empty());
     for (const auto& [id, stream] : model) {
       const auto snapshots = file.snapshots(id);
@@ -92,7 +110,57 @@ TEST_CASE("A large snapshot comes back from its parts") {
   CHECK((file.snapshot(record) == large));
 }
 
-TEST_CASE("Parts of a snapshot that was never finished go when the file is opened") {
+TEST_CASE("An old snapshot and its journal go in later commits, each of which writes little") {
+  constexpr std::uintmax_t kLittle = StateFile::kPartBytes / 8;
+  const Folder folder;
+  StateFile file(folder.path("state.db"), Access::kCreate);
+  const auto id = file.put_stream("a", "", "{}");
+  const std::string large(3 * StateFile::kPartBytes, 's');
+  const std::string entry(100'000, 'e');
+  file.transact([&] {
+    file.put_snapshot(id, 0, 0, large, {1, false});
+    for (std::uint64_t number = 1; number <= 100; ++number) file.append(id, number, 1, entry);
+  });
+  const auto written = written_by(file, [&] {
+    file.put_snapshot(id, 100, 100, std::string("s"), {1, false});
+  });
+  CHECK(written < kLittle);
+  CHECK(file.snapshots(id).size() == 1);
+  CHECK(rows_of(file, "snapshot_part") == 4);
+  int commits = 0;
+  for (; file.may_have_remains(); ++commits) {
+    CHECK(written_by(file, [&] { file.remove_remains(0); }) < kLittle);
+  }
+  CHECK(commits > 5);
+  CHECK(rows_of(file, "snapshot_part") == 1);
+  CHECK(rows_of(file, "journal") == 0);
+}
+
+TEST_CASE("Nothing of a snapshot is removed whose successor was taken back, or that is written") {
+  const Folder folder;
+  StateFile file(folder.path("state.db"), Access::kCreate);
+  const auto id = file.put_stream("a", "", "{}");
+  file.transact([&] {
+    file.append(id, 1, 1, bytes_of(1));
+    file.put_snapshot(id, 0, 0, std::string("first"), {1, false});
+  });
+  CHECK_THROWS_WITH(file.transact([&] {
+    file.put_snapshot(id, 1, 1, std::string("second"), {1, false});
+    throw Error("half-way");
+  }),
+                    "half-way");
+  const auto unfinished = file.next_snapshot();
+  file.transact([&] { file.put_part(unfinished, 0, std::string("third")); });
+  while (file.may_have_remains()) file.transact([&] { file.remove_remains(unfinished); });
+  CHECK(file.snapshot(file.snapshots(id).at(0)) == "first");
+  CHECK(journal_of(file, id) == std::vector<std::uint64_t>{1});
+  file.transact([&] { file.finish_snapshot(unfinished, id, 1, 1, 5, {1, false}); });
+  while (file.may_have_remains()) file.transact([&] { file.remove_remains(0); });
+  CHECK(file.snapshot(file.snapshots(id).at(0)) == "third");
+  CHECK(rows_of(file, "snapshot_part") == 1);
+}
+
+TEST_CASE("Parts of a snapshot that was never finished go after the file is opened") {
   const Folder folder;
   const auto name = folder.path("state.db");
   {
@@ -104,9 +172,10 @@ TEST_CASE("Parts of a snapshot that was never finished go when the file is opene
     CHECK(file.check().empty());
     CHECK(file.next_snapshot() == snapshot + 1);
   }
-  const StateFile file(name, Access::kWrite);
+  StateFile file(name, Access::kWrite);
   CHECK(file.check().empty());
-  CHECK(Database(name, Access::kRead).number("SELECT count(*) FROM snapshot_part") == 0);
+  while (file.may_have_remains()) file.transact([&] { file.remove_remains(0); });
+  CHECK(rows_of(file, "snapshot_part") == 0);
 }
 
 TEST_CASE("What fails half-way leaves nothing behind") {
