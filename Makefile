@@ -68,7 +68,8 @@ test: build  ## run the tests
 	ctest --preset release -j $(JOBS)
 
 .PHONY: torture
-torture: build  ## end a daemon under load and let its disk fail, ROUNDS=1000 times; SEED=N
+torture: build  ## end a daemon under load and let its disk fail, ROUNDS=1000 times; SEED=N; damage every byte
+	PHSIC_DAMAGE_STEP=1 build/release/tests/state_tests
 	@for how in "" --faults; do \
 	  PHSICD=build/release/bin/phsicd PHSIC=build/release/bin/phsic PHSIC_SOURCE=. \
 	    FAULTY_DISK=$(CURDIR)/build/release/tests/faulty_disk.so PYTHONDONTWRITEBYTECODE=1 \

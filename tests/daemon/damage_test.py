@@ -1,6 +1,7 @@
 """State that does not fit, is damaged, or is none of ours."""
 
 import os
+import signal
 import sqlite3
 import tempfile
 import time
@@ -117,6 +118,24 @@ class Damage(Case):
         daemon.settle()
         daemon.kill()
         return daemon, scores
+
+    def assert_dies_at_some_changes(self, daemon, env, between=lambda: None):
+        """Starts it again and again. Each time it dies at a later change of its files, until it
+        makes so few that it does not."""
+        change = deaths = 0
+        while True:
+            change += 1 + change // 4
+            daemon.env = {**env, "FAULTY_KILL_AT": str(change)}
+            daemon.start(waits=False)
+            while daemon.process.poll() is None and "ready" not in daemon.log():
+                time.sleep(0.005)
+            if daemon.process.poll() is None:
+                break
+            self.assertEqual(daemon.process.returncode, -signal.SIGKILL)
+            deaths += 1
+            between()
+        daemon.kill()
+        self.assertGreater(deaths, 4)
 
     def alter(self, daemon, statement, *arguments):
         with closing(sqlite3.connect(daemon.state)) as file:
@@ -282,11 +301,9 @@ class Damage(Case):
             self.assertIn(str(daemon.state), daemon.refuses())
             self.assertEqual(daemon.state.read_bytes(), before)
             self.assertFalse(self.old_file(daemon).exists())
+        control.write_text("")
+        self.assert_dies_at_some_changes(daemon, daemon.env)
         daemon.env = calm
-        for delay in range(0, 60, 5):
-            daemon.start(waits=False)
-            time.sleep(delay / 1000)  # the moment is what matters
-            daemon.kill()
         daemon.start()
         stats = daemon.stats("a")
         self.assertEqual(stats["pairs"], 200)
@@ -333,14 +350,18 @@ class Damage(Case):
     def test_a_daemon_that_dies_while_it_makes_its_file_starts_again(self):
         daemon = self.daemon({"a": QUIET}, state=True)
         daemon.stop()
-        for delay in range(0, 40, 2):
-            for file in daemon.state.parent.iterdir():
-                file.unlink()
-            daemon.start(waits=False)
-            time.sleep(delay / 1000)  # the moment is what matters
-            daemon.kill()
+        calm = daemon.env
+
+        def restart():
+            daemon.env = calm
             daemon.start()
             daemon.kill()
+            for file in daemon.state.parent.iterdir():
+                file.unlink()
+
+        restart()
+        self.assert_dies_at_some_changes(daemon, {**calm, "LD_PRELOAD": os.environ["FAULTY_DISK"],
+                                                  "FAULTY_PATH": str(daemon.state.parent)}, restart)
 
     def test_an_empty_file_is_a_beginning(self):
         daemon = self.daemon({"a": QUIET}, state=True)

@@ -13,6 +13,9 @@
 //   DEAD        reading, writing and fsync fail
 //   CLOCK S     nothing fails, but the real-time clock is S seconds off, for the whole process
 //
+// With FAULTY_KILL_AT=N the process is killed just before it changes these files for the Nth time:
+// by a write, a truncation, an fsync, or a file that is renamed or removed.
+//
 // With FAULTY_LOG it also writes down there what was done to these files, for power_failure.py.
 //
 // Everything goes to the kernel by syscall(), so that it does not matter who else stands between,
@@ -24,6 +27,7 @@
 #include <atomic>
 #include <cerrno>
 #include <climits>
+#include <csignal>
 #include <cstdarg>
 #include <cstdint>
 #include <cstdio>
@@ -82,6 +86,13 @@ struct Path {
   }
 };
 
+// Called before each change.
+void die_if_due() {
+  static std::atomic<long> changes{0};
+  const char* last = std::getenv("FAULTY_KILL_AT");
+  if (last != nullptr && ++changes == std::atol(last)) syscall(SYS_kill, getpid(), SIGKILL);
+}
+
 int fail(int error) {
   errno = error;
   return -1;
@@ -116,6 +127,7 @@ ssize_t write_somewhere(int fd, const void* bytes, std::size_t size, off_t offse
   };
   const Path path(fd);
   if (!is_faulty(path.text)) return write_now(size);
+  die_if_due();
   const Control control;
   if (const int error = control.write_error(); error != 0) return fail(error);
   std::size_t count = size;
@@ -139,6 +151,7 @@ ssize_t read_somewhere(int fd, void* bytes, std::size_t size, off_t offset) {
 int sync_with(long call, int fd) {
   const Path path(fd);
   if (is_faulty(path.text)) {
+    die_if_due();
     if (const int error = Control().sync_error(); error != 0) return fail(error);
   }
   const auto done = static_cast<int>(syscall(call, fd));
@@ -149,6 +162,7 @@ int sync_with(long call, int fd) {
 int truncate_to(int fd, off_t size) {
   const Path path(fd);
   if (is_faulty(path.text)) {
+    die_if_due();
     if (const int error = Control().write_error(); error != 0) return fail(error);
   }
   const auto done = static_cast<int>(syscall(SYS_ftruncate, fd, size));
@@ -197,7 +211,13 @@ int fdatasync(int fd) { return sync_with(SYS_fdatasync, fd); }
 int ftruncate(int fd, off_t size) noexcept { return truncate_to(fd, size); }
 int ftruncate64(int fd, off64_t size) noexcept { return truncate_to(fd, size); }
 
+int rename(const char* from, const char* to) noexcept {
+  if (is_faulty(to)) die_if_due();
+  return static_cast<int>(syscall(SYS_renameat2, AT_FDCWD, from, AT_FDCWD, to, 0));
+}
+
 int unlink(const char* path) noexcept {
+  if (is_faulty(path)) die_if_due();
   const auto done = static_cast<int>(syscall(SYS_unlinkat, AT_FDCWD, path, 0));
   if (done == 0 && is_faulty(path)) log('u', path, 0, nullptr, 0);
   return done;

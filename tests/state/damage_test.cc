@@ -1,5 +1,5 @@
-// A small state file, damaged in one place after the other: everywhere, or under a sanitizer in
-// every so many places (PHSIC_DAMAGE_STRIDE). Whatever is damaged: there is an error, or a stream
+// A small state file, damaged in one place after the other: everywhere, or in every so many places
+// (stride.h). Whatever is damaged: there is an error, or a stream
 // that is what it was after some entry of the journal; and if that is not the last one, it is told
 // that something is missing.
 #include <algorithm>
@@ -12,6 +12,7 @@
 #include "state/verify.h"
 #include "state/wal_tail.h"
 #include "tests/state/recorder.h"
+#include "tests/state/stride.h"
 
 namespace phsic::test {
 namespace {
@@ -192,14 +193,17 @@ void check(const History& history, const Outcome& outcome, Tally& tally) {
   ++tally.told;
 }
 
-// Flips a bit of every byte of one of the files, one at a time.
+// Flips a bit of every so many bytes of one of the files, one at a time; of every byte if they are
+// few.
 Tally flip_everywhere(const History& history, const Folder& folder, const Files& files,
                       std::string Files::*which) {
   const auto sound = reopen(files, folder);
   REQUIRE(history.is_whole(sound));
   REQUIRE_FALSE(sound.told);
   Tally tally;
-  for (std::size_t place = 0; place < (files.*which).size(); place += PHSIC_DAMAGE_STRIDE) {
+  constexpr std::size_t kFew = 1000;
+  const auto [step, first] = (files.*which).size() < kFew ? Stride() : damage_stride();
+  for (std::size_t place = first; place < (files.*which).size(); place += step) {
     INFO("byte " << place << " of " << (files.*which).size());
     auto damaged = files;
     flip(damaged.*which, place);
@@ -208,10 +212,17 @@ Tally flip_everywhere(const History& history, const Folder& folder, const Files&
   return tally;
 }
 
+// `all` are the least that there are if every place is damaged.
+bool is_enough(std::size_t count, std::size_t all) {
+  const auto step = damage_stride().step;
+  return step == 1 ? count > all : count > 0 || all < 20 * step;
+}
+
 Tally cut_everywhere(const History& history, const Folder& folder, const Files& files,
                      std::string Files::*which) {
   Tally tally;
-  for (std::size_t place = 1; place < (files.*which).size(); place += PHSIC_DAMAGE_STRIDE) {
+  const auto [step, first] = damage_stride();
+  for (std::size_t place = 1 + first; place < (files.*which).size(); place += step) {
     INFO("cut at byte " << place << " of " << (files.*which).size());
     auto damaged = files;
     (damaged.*which).resize(place);
@@ -222,52 +233,54 @@ Tally cut_everywhere(const History& history, const Folder& folder, const Files& 
   return tally;
 }
 
-TEST_CASE("A flipped bit of a journal changes no statistics in silence") {
+TEST_CASE("A bit of a journal flipped at every so many bytes changes no statistics in silence") {
   const History history;
   const Folder folder;
   const auto files = files_at_rest(history, folder, true);
   const auto tally = flip_everywhere(history, folder, files, &Files::database);
   // Each of the ways was taken.
-  CHECK(tally.errors > 200 / PHSIC_DAMAGE_STRIDE);
-  CHECK(tally.told > 1000 / PHSIC_DAMAGE_STRIDE);
-  CHECK(tally.unharmed > 1000 / PHSIC_DAMAGE_STRIDE);
+  CHECK(is_enough(tally.errors, 200));
+  CHECK(is_enough(tally.told, 1000));
+  CHECK(is_enough(tally.unharmed, 1000));
 }
 
-TEST_CASE("A flipped bit of a snapshot changes no statistics in silence") {
+TEST_CASE("A bit of a snapshot flipped at every so many bytes changes no statistics in silence") {
   const History history;
   const Folder folder;
   const auto files = files_at_rest(history, folder, false);
   const auto tally = flip_everywhere(history, folder, files, &Files::database);
-  CHECK(tally.errors > 200 / PHSIC_DAMAGE_STRIDE);
-  CHECK(tally.unharmed > 1000 / PHSIC_DAMAGE_STRIDE);
+  CHECK(is_enough(tally.errors, 200));
+  CHECK(is_enough(tally.unharmed, 1000));
 }
 
-TEST_CASE("A flipped bit of the log that a killed daemon leaves changes nothing in silence") {
+TEST_CASE(
+    "A bit flipped at every so many bytes of a killed daemon's log changes nothing in silence") {
   const History history;
   const Folder folder;
   const auto files = files_of_a_killed(history, folder);
   const auto tally = flip_everywhere(history, folder, files, &Files::log);
-  CHECK(tally.told > 1000 / PHSIC_DAMAGE_STRIDE);
+  CHECK(is_enough(tally.told, 1000));
   // Beside a log the database is the schema, and older than the log says it is.
   flip_everywhere(history, folder, files, &Files::database);
 }
 
-TEST_CASE("A state file that is cut short is never taken for whole") {
+TEST_CASE("A state file that is cut at every so many bytes is never taken for whole") {
   const History history;
   const Folder folder;
   for (const bool whole : {true, false}) {
     const auto files = files_at_rest(history, folder, whole);
     const auto tally = cut_everywhere(history, folder, files, &Files::database);
-    CHECK(tally.errors > 1000 / PHSIC_DAMAGE_STRIDE);
+    CHECK(is_enough(tally.errors, 1000));
   }
 }
 
-TEST_CASE("A log that is cut short gives the journal up to there, and is told of") {
+TEST_CASE(
+    "A log that is cut at every so many bytes gives the journal up to there, and is told of") {
   const History history;
   const Folder folder;
   const auto files = files_of_a_killed(history, folder);
   const auto tally = cut_everywhere(history, folder, files, &Files::log);
-  CHECK(tally.told > 1000 / PHSIC_DAMAGE_STRIDE);
+  CHECK(is_enough(tally.told, 1000));
   CHECK(tally.errors == 0);
 }
 
@@ -278,7 +291,8 @@ TEST_CASE("Without marks a log that ends early gives the journal up to there") {
   auto files = files_of_a_killed(history, folder);
   files.marks.clear();
   std::size_t shortest = history.states.size();
-  for (std::size_t place = 0; place < files.log.size(); place += 61) {
+  const auto [step, first] = damage_stride();
+  for (std::size_t place = first; place < files.log.size(); place += step) {
     INFO("cut at byte " << place);
     auto damaged = files;
     damaged.log.resize(place);
@@ -312,7 +326,8 @@ TEST_CASE("Verifying finds all damage that recovery finds") {
     }
   };
   const auto at_rest = files_at_rest(history, folder, true);
-  for (std::size_t place = 0; place < at_rest.database.size(); place += 37) {
+  const auto [step, first] = damage_stride();
+  for (std::size_t place = first; place < at_rest.database.size(); place += step) {
     INFO("byte " << place);
     auto damaged = at_rest;
     flip(damaged.database, place);
@@ -323,7 +338,7 @@ TEST_CASE("Verifying finds all damage that recovery finds") {
     }
   }
   const auto killed = files_of_a_killed(history, folder);
-  for (std::size_t place = 1; place < killed.log.size(); place += 299) {
+  for (std::size_t place = 1 + first; place < killed.log.size(); place += 8 * step) {
     INFO("cut at byte " << place);
     auto damaged = killed;
     damaged.log.resize(place);

@@ -1,0 +1,20 @@
+// Which of many places are damaged in this run.
+//
+// All of them take long. So every kStep-th is, from one on that changes from run to run, and is
+// printed: PHSIC_DAMAGE_STEP=1 damages everywhere (`make torture` does), and PHSIC_DAMAGE_FIRST=N
+// repeats the run that began there.
+#pragma once
+
+#include <cstddef>
+
+namespace phsic::test {
+
+struct Stride {
+  std::size_t step = 1;
+  std::size_t first = 0;  // less than step
+};
+
+// The same throughout a run.
+[[nodiscard]] const Stride& damage_stride();
+
+}  // namespace phsic::test
