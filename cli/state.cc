@@ -14,7 +14,6 @@
 #include "core/error.h"
 #include "state/state_lock.h"
 #include "state/stored_options.h"
-#include "state/stream_copy.h"
 #include "state/survey.h"
 #include "state/verify.h"
 #include "state/whole_file.h"
@@ -103,11 +102,11 @@ void print(const StreamSurvey& stream) {
 }
 
 // Each stream, from its snapshot and the journal. Returns how many problems there were.
-std::size_t replay_all(const StateFile& file, const EncoderPath& path) {
+std::size_t replay_all(const StateFile& file, const EncoderPath& path, Trust trust) {
   std::size_t problems = 0;
   for (const auto& record : file.streams()) {
     try {
-      const auto copy = take_out(file, record, path);
+      const auto copy = take_out(file, record, path, trust);
       for (const auto& remark : copy.remarks) fmt::print("{}\n", printable(remark));
       problems += copy.remarks.size();
       fmt::print("stream {}: recovered {} pairs, {} of them from the journal\n",
@@ -126,6 +125,12 @@ std::size_t replay_all(const StateFile& file, const EncoderPath& path) {
 void add_state_file(CLI::App& verb, std::string& file) {
   verb.add_option("FILE", file, "the state file of a daemon")->required();
 }
+
+void add_trust(CLI::App& verb, bool& trust) {
+  verb.add_flag("--trust", trust, "load an encoder that the file names by its path");
+}
+
+Trust trust_of(bool trust) { return trust ? Trust::kPathsToo : Trust::kNamesOnly; }
 
 StateFile open_state_to_read(const std::string& file) {
   std::error_code ignored;
@@ -150,9 +155,9 @@ void StateInfoArguments::add_to(CLI::App& verb) {
 }
 
 void run_state_info(const StateInfoArguments& arguments) {
+  const bool is_in_use = StateLock::is_held(arguments.file);
   const auto file = open_state_to_read(arguments.file);
   const auto found = survey(file);
-  const bool is_in_use = StateLock::is_held(arguments.file);
   if (arguments.json) {
     Json out;
     out["file"] = arguments.file;
@@ -175,18 +180,20 @@ void run_state_info(const StateInfoArguments& arguments) {
 void StateVerifyArguments::add_to(CLI::App& verb) {
   add_state_file(verb, file);
   verb.add_flag("--replay", replay, "also recover each stream, as a daemon does at its start");
+  add_trust(verb, trust);
   add_encoder_path(verb, encoder_path);
 }
 
 void run_state_verify(const StateVerifyArguments& arguments) {
-  const auto file = open_state_to_read(arguments.file);
+  static_cast<void>(open_state_to_read(arguments.file));
   const auto verdict = verify(arguments.file);
   for (const auto& problem : verdict.problems) fmt::print("{}\n", printable(problem));
   for (const auto& remark : verdict.remarks) fmt::print("{}\n", printable(remark));
   auto problems = verdict.problems.size();
   if (arguments.replay) {
     const EncoderPath path({arguments.encoder_path.begin(), arguments.encoder_path.end()});
-    file.look([&] { problems += replay_all(file, path); });
+    const auto file = open_state_to_read(arguments.file);
+    file.look([&] { problems += replay_all(file, path, trust_of(arguments.trust)); });
   }
   fmt::print("{} streams, {} snapshots, {} entries with {} pairs{}\n", verdict.streams,
              verdict.snapshots, verdict.entries, verdict.pairs,

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "state/state_file.h"
+#include "state/stream_copy.h"
 
 namespace CLI {  // NOLINT(readability-identifier-naming): it is theirs
 class App;
@@ -23,6 +24,7 @@ void run_state_info(const StateInfoArguments& arguments);
 struct StateVerifyArguments {
   std::string file;
   bool replay = false;
+  bool trust = false;
   std::vector<std::string> encoder_path;
 
   void add_to(CLI::App& verb);
@@ -41,5 +43,7 @@ void run_state_backup(const StateBackupArguments& arguments);
 // What the verbs about state files have in common.
 void add_state_file(CLI::App& verb, std::string& file);
 [[nodiscard]] StateFile open_state_to_read(const std::string& file);
+void add_trust(CLI::App& verb, bool& trust);
+[[nodiscard]] Trust trust_of(bool trust);
 
 }  // namespace phsic

@@ -29,15 +29,9 @@ void add_output(CLI::App& verb, std::string& output, bool& force) {
   verb.add_flag("--force", force, "write it even if there is a file of that name");
 }
 
-void add_trust(CLI::App& verb, bool& trust) {
-  verb.add_flag("--trust", trust, "load an encoder that the portable file names by its path");
-}
-
 EncoderPath path_of(const std::vector<std::string>& folders) {
   return EncoderPath({folders.begin(), folders.end()});
 }
-
-Trust trust_of(bool trust) { return trust ? Trust::kPathsToo : Trust::kNamesOnly; }
 
 void write_copy(const StreamCopy& copy, const std::string& output, bool force) {
   if (!force) require_no_file(output);
@@ -56,19 +50,21 @@ void StateExportArguments::add_to(CLI::App& verb) {
   add_output(verb, output, force);
   verb.add_flag("--despite-damage", despite_damage,
                 "write what can be read even if pairs are lost");
+  add_trust(verb, trust);
   add_encoder_path(verb, encoder_path);
 }
 
 void run_state_export(const StateExportArguments& arguments) {
   if (!arguments.force) require_no_file(arguments.output);
   const StateMarks marks(arguments.file);
+  const bool is_in_use = StateLock::is_held(arguments.file);
   const auto file = open_state_to_read(arguments.file);
   std::vector<std::string> lost;
-  if (!StateLock::is_held(arguments.file)) lost = find_log_damage(arguments.file);
+  if (!is_in_use) lost = find_log_damage(arguments.file);
   StreamCopy copy;
   file.look([&] {
-    copy =
-        take_out(file, find_stream(file, arguments.stream), path_of(arguments.encoder_path), marks);
+    copy = take_out(file, find_stream(file, arguments.stream), path_of(arguments.encoder_path),
+                    trust_of(arguments.trust), marks);
   });
   for (const auto& problem : lost) fmt::print(stderr, "phsic: {}\n", printable(problem));
   for (const auto& remark : copy.remarks) fmt::print(stderr, "phsic: {}\n", printable(remark));

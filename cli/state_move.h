@@ -16,6 +16,7 @@ struct StateExportArguments {
   std::string output;
   bool force = false;
   bool despite_damage = false;
+  bool trust = false;
   std::vector<std::string> encoder_path;
 
   void add_to(CLI::App& verb);

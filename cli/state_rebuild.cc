@@ -30,13 +30,23 @@ void change_options(StoredOptions& options, const std::string& file, const std::
 }
 
 // What the stream has, then the file, then the flags.
-StoredOptions options_of(const StateRebuildArguments& arguments, const StreamRecord& record) {
-  auto options = parse_options(record.options);
+StoredOptions options_of(const StateRebuildArguments& arguments, const StreamRecord& record,
+                         StoredOptions options) {
   if (!arguments.model.config.empty()) {
     change_options(options, arguments.model.config, record.name);
   }
   override_options(options, arguments.model.chosen);
   return options;
+}
+
+// Encoders that the user names may be any.
+void require_trust(const StateRebuildArguments& arguments, const StreamRecord& record,
+                   StreamSpec spec) {
+  if (arguments.trust) return;
+  const auto chosen = spec_of(options_of(arguments, record, {}));
+  if (spec.x_encoder == chosen.x_encoder) spec.x_encoder = {};
+  if (spec.y_encoder == chosen.y_encoder) spec.y_encoder = {};
+  require_names(spec, arguments.file);
 }
 
 void learn_table(Rebuild& rebuild, const StateRebuildArguments& arguments, bool learns_copies) {
@@ -63,6 +73,7 @@ void StateRebuildArguments::add_to(CLI::App& verb) {
       ->required();
   verb.add_flag("--keep-journal", keep_journal,
                 "give the new file a journal, too, from the first pair on");
+  add_trust(verb, trust);
   table.add_to(verb, TableUse::kRead);
   model.add_options_to(verb);
   verb.footer(
@@ -81,13 +92,14 @@ void run_state_rebuild(const StateRebuildArguments& arguments) {
   Rebuild::Options options;
   options.to = arguments.output;
   options.stream = record.name;
-  options.options = options_of(arguments, record);
+  options.options = options_of(arguments, record, parse_options(record.options));
   options.keeps_journal = arguments.keep_journal;
   const bool has_times = arguments.from.empty() || !arguments.table.time.empty();
   const auto spec = spec_of(options.options);
   if (spec.forgetting.by_seconds() && !has_times) {
     throw Error("half-life and window: found seconds but no times, expected --time COL");
   }
+  require_trust(arguments, record, spec);
   const auto& folders = arguments.model.encoder_path;
   Rebuild rebuild(options, EncoderPath({folders.begin(), folders.end()}));
   if (arguments.from.empty()) {

@@ -13,6 +13,7 @@ struct StateRebuildArguments {
   std::string from;    // a table; empty: the journal
   std::string output;
   bool keep_journal = false;
+  bool trust = false;
   TableArguments table;
   ModelArguments model;
 

@@ -11,16 +11,6 @@
 namespace phsic {
 namespace {
 
-void require_names(const StreamSpec& spec, const std::string& origin) {
-  for (const auto& encoder : {spec.x_encoder, spec.y_encoder}) {
-    if (encoder.name.find('/') == std::string::npos) continue;
-    throw Error(fmt::format(
-        "{}: found the encoder {}, expected a name: a path in a file from elsewhere may load "
-        "anything. Put the encoder into a folder of --encoder-path, or say --trust.",
-        origin, encoder.name));
-  }
-}
-
 // Of two windows the newest ids of each, in turn: there is no telling which of two is newer.
 void join(SeenIds& ids, const SeenIds& others) {
   const auto ours = ids.ids();
@@ -45,6 +35,16 @@ void require_same_identity(const StreamCopy& copy, const StreamCopy& other) {
 
 }  // namespace
 
+void require_names(const StreamSpec& spec, const std::string& origin) {
+  for (const auto& encoder : {spec.x_encoder, spec.y_encoder}) {
+    if (encoder.name.find('/') == std::string::npos) continue;
+    throw Error(fmt::format(
+        "{}: found the encoder {}, expected a name: a path in a file from elsewhere may load "
+        "anything. Put the encoder into a folder of --encoder-path, or say --trust.",
+        origin, encoder.name));
+  }
+}
+
 StreamRecord find_stream(const StateFile& file, const std::string& name) {
   const auto all = file.streams();
   if (name.empty() && all.size() == 1) return all.front();
@@ -61,11 +61,13 @@ StreamRecord find_stream(const StateFile& file, const std::string& name) {
 }
 
 StreamCopy take_out(const StateFile& file, const StreamRecord& record, const EncoderPath& path,
-                    const StateMarks& marks) {
+                    Trust trust, const StateMarks& marks) {
   StreamCopy copy;
   copy.name = record.name;
   copy.options = parse_options(record.options);
-  copy.stream = Stream::open(spec_of(copy.options), path);
+  const auto spec = spec_of(copy.options);
+  if (trust == Trust::kNamesOnly) require_names(spec, file.file());
+  copy.stream = Stream::open(spec, path);
   auto recovery = recover(file, record.name, *copy.stream, id_window_of(copy.options), marks);
   copy.serving = std::move(recovery.serving);
   copy.from_snapshot = recovery.from_snapshot;

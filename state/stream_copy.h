@@ -30,13 +30,17 @@ struct StreamCopy {
 // Which stream of the file; an empty name: its only one. Throws an Error that lists them.
 [[nodiscard]] StreamRecord find_stream(const StateFile& file, const std::string& name);
 
+// May what a file says have any shared library loaded?
+enum class Trust { kNamesOnly, kPathsToo };
+// Throws an Error if an encoder is named by a path. `origin` is the file that names it.
+void require_names(const StreamSpec& spec, const std::string& origin);
+
 // Recovers a stream: encoders as its stored options say, snapshot, journal, and the model that was
 // on its way. Throws an Error.
 [[nodiscard]] StreamCopy take_out(const StateFile& file, const StreamRecord& record,
-                                  const EncoderPath& path, const StateMarks& marks = {});
+                                  const EncoderPath& path, Trust trust,
+                                  const StateMarks& marks = {});
 
-// May what a portable file says have any shared library loaded?
-enum class Trust { kNamesOnly, kPathsToo };
 // `origin` names the file in messages. Throws an Error, too, if encoders are not here what they
 // were there.
 [[nodiscard]] StreamCopy unpack(const PortableStream& portable, const std::string& origin,

@@ -174,7 +174,7 @@ class Moving(Stateful):
         self.learn(daemon, self.table(f"{name}.tsv", count, seed))
         scores = self.scores(daemon)
         out = self.folder / f"{name}.phsic"
-        run("state", "export", state, "-o", out)
+        run("state", "export", state, "--trust", "-o", out)
         daemon.stop()
         return out, scores
 
@@ -238,6 +238,19 @@ class Moving(Stateful):
         found = complaint("state", "import", self.state, out)
         self.assertIn("--trust", found)
         run("state", "import", self.state, out, "--trust")
+        again, new = self.folder / "again.phsic", self.folder / "new.db"
+        state = self.folder / "a.db"
+        for verb in (["verify", "--replay", state], ["export", state, "-o", again],
+                     ["rebuild", state, "-o", new]):
+            done = attempt("state", *verb)
+            self.assertEqual(done.returncode, 1)
+            self.assertIn("--trust", (done.stdout + done.stderr).decode())
+            run("state", *verb, "--trust")
+        run("state", "verify", state)  # opens no stream
+        # What the user names is the user's.
+        for number, options in enumerate((["--encoder", f"{encoder}:dim=64"],
+                                          ["--encoder", "hashing:dim=32"])):
+            run("state", "rebuild", state, *options, "-o", self.folder / f"own{number}.db")
 
     def test_streams_that_learned_apart_become_one(self):
         exact = ["streams.default.reservoir=4096", "streams.default.estimator=gaussian-pmi",

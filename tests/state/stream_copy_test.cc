@@ -28,7 +28,7 @@ StreamCopy copy_of(const Recorder& recorder) {
   const Folder folder;
   StateFile file(folder.path("state.db"), Access::kCreate);
   recorder.write(file, 0, true);
-  return take_out(file, find_stream(file, ""), EncoderPath());
+  return take_out(file, find_stream(file, ""), EncoderPath(), Trust::kNamesOnly);
 }
 
 void learn_with_models(Recorder& recorder, int rounds) {
@@ -287,7 +287,7 @@ TEST_CASE("A journal that is whole is learned again as it was, or with something
       }
       const StateFile made(to, Access::kRead);
       CHECK(made.check().empty());
-      const auto copy = take_out(made, find_stream(made, ""), EncoderPath());
+      const auto copy = take_out(made, find_stream(made, ""), EncoderPath(), Trust::kNamesOnly);
       CHECK((state_of(*copy.stream) == state_of(recorder.stream())));
       CHECK(is_journal_whole(made, 1) == keeps);
       CHECK(made.journal(1).entries == (keeps ? recorder.journal().size() : 0));
@@ -336,7 +336,7 @@ TEST_CASE("A journal with a gap that a snapshot covers is recovered from, and no
       file.put_snapshot(1, 4, snapshot.pairs, snapshot.bytes, {2, true});
     });
     CHECK_FALSE(is_journal_whole(file, 1));
-    const auto copy = take_out(file, find_stream(file, ""), EncoderPath());
+    const auto copy = take_out(file, find_stream(file, ""), EncoderPath(), Trust::kNamesOnly);
     CHECK(copy.remarks.empty());
     CHECK(copy.stream->pairs() == (entries == 5 ? 250 : 200));
     Rebuild rebuild({folder.path("new.db"), "chat", small(), true}, EncoderPath());
