@@ -155,6 +155,7 @@ void StateInfoArguments::add_to(CLI::App& verb) {
 }
 
 void run_state_info(const StateInfoArguments& arguments) {
+  // Before it is opened: see StateLock.
   const bool is_in_use = StateLock::is_held(arguments.file);
   const auto file = open_state_to_read(arguments.file);
   const auto found = survey(file);

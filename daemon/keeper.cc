@@ -1,9 +1,6 @@
 #include "daemon/keeper.h"
 
-#include <fcntl.h>
 #include <fmt/format.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <filesystem>
@@ -23,31 +20,10 @@ constexpr auto kLongestPause = std::chrono::seconds(60);
 
 }  // namespace
 
-Keeper::Keeper(const StateLock& lock, const std::string& file, const Options& options,
-               Watcher watcher)
+Keeper::Keeper(StateLock& lock, const std::string& file, const Options& options, Watcher watcher)
     : lock_(lock), file_name_(file), options_(options), watcher_(std::move(watcher)) {
   open_file();
   thread_ = std::thread([this] { run(); });
-}
-
-FileHandle::~FileHandle() {
-  if (descriptor_ >= 0) close(descriptor_);
-}
-
-void FileHandle::hold(const std::string& file) {
-  if (descriptor_ >= 0) {
-    if (!is_other(file)) return;
-    close(descriptor_);
-  }
-  descriptor_ = open(file.c_str(), O_RDONLY | O_CLOEXEC);
-}
-
-bool FileHandle::is_other(const std::string& file) const {
-  struct stat ours {};
-  struct stat theirs {};
-  if (descriptor_ < 0 || stat(file.c_str(), &theirs) != 0) return false;
-  return fstat(descriptor_, &ours) != 0 || ours.st_dev != theirs.st_dev ||
-         ours.st_ino != theirs.st_ino;
 }
 
 Keeper::~Keeper() {
@@ -80,7 +56,7 @@ void Keeper::open_file() {
   state_ = std::make_unique<StateFile>(file_name_, Database::Access::kCreate);
   // What was written of a snapshot is gone with the file, or was removed when it was opened.
   for (auto& writing : writing_) writing.id = writing.part = 0;
-  held_.hold(file_name_);
+  lock_.hold_state();
   held_log_.hold(file_name_ + "-wal");
 }
 
@@ -184,20 +160,20 @@ void Keeper::run() {
 }
 
 // Is there something to do beside what was handed in?
-bool Keeper::has_work() const {
+bool Keeper::has_own_work() const {
   return !writing_.empty() || (removes_ && state_ != nullptr && state_->may_have_remains());
 }
 
 // What waits, after the delay that lets more come. False: closed, and nothing is left.
 bool Keeper::take(std::vector<Item>& items) {
   std::unique_lock lock(mutex_);
-  const auto is_filled = [&] { return closed_ || !queue_.empty() || has_work(); };
+  const auto is_filled = [&] { return closed_ || !queue_.empty() || has_own_work(); };
   if (next_try_) {
     filled_.wait_until(lock, *next_try_, is_filled);
   } else {
     filled_.wait(lock, is_filled);
   }
-  if (options_.commit_delay.count() > 0 && !queue_.empty() && !has_work()) {
+  if (options_.commit_delay.count() > 0 && !queue_.empty() && !has_own_work()) {
     filled_.wait_until(lock, *oldest_ + options_.commit_delay,
                        [&] { return closed_ || queue_bytes_ >= kMostWaiting; });
   }
@@ -205,7 +181,7 @@ bool Keeper::take(std::vector<Item>& items) {
   queue_bytes_ = 0;
   oldest_.reset();
   emptied_.notify_all();
-  return !closed_ || !items.empty() || has_work();
+  return !closed_ || !items.empty() || has_own_work();
 }
 
 // Snapshots by themselves: one that does not fit must not take the entries beside it along. Those
@@ -303,88 +279,6 @@ void Keeper::write_feed() {
   for (const auto& [topic, last] : unwritten_feed_) state_->put_feed(topic, last);
 }
 
-// The next part of a snapshot. Entries come in between.
-void Keeper::write_part() {
-  if (writing_.empty()) return;
-  auto& item = writing_.front().item;
-  auto& id = writing_.front().id;
-  auto& part = writing_.front().part;
-  const std::span<const char> bytes = item.bytes;
-  const auto start = part * StateFile::kPartBytes;
-  try {
-    require_open();
-    if (id == 0) id = state_->next_snapshot();
-    const bool is_last = start >= bytes.size();
-    state_->transact([&] {
-      if (is_last) {
-        state_->finish_snapshot(id, item.stream->id_, item.mark.number, item.mark.pairs,
-                                bytes.size(), options_.keeping);
-      } else {
-        state_->put_part(
-            id, part, bytes.subspan(start, std::min(StateFile::kPartBytes, bytes.size() - start)));
-      }
-    });
-    require_in_place();
-    ++commits_;
-    ++part;
-    if (is_last) end_writing({});
-  } catch (const std::exception& found) {
-    const std::string problem = found.what();
-    const auto* error = dynamic_cast<const DatabaseError*>(&found);
-    // Without room for a snapshot the journal may still go on, and all the longer.
-    if (error == nullptr || !error->is_full()) {
-      fail({&item, 1}, found);
-    } else {
-      ++failures_;
-      state_->abandon_snapshot();
-      removes_ = false;
-    }
-    end_writing(problem);
-  }
-}
-
-// Some of what old snapshots have left. Entries come in between.
-void Keeper::remove_remains() {
-  if (!removes_ || state_ == nullptr || !state_->may_have_remains()) return;
-  try {
-    state_->transact([&] { state_->remove_remains(writing_.empty() ? 0 : writing_.front().id); });
-  } catch (const std::exception& found) {
-    const auto* error = dynamic_cast<const DatabaseError*>(&found);
-    // To remove something takes room in the log. It has time.
-    removes_ = false;
-    if (error == nullptr || !error->is_full()) fail({}, found);
-  }
-}
-
-void Keeper::end_writing(const std::string& problem) {
-  const auto item = std::move(writing_.front().item);
-  writing_.pop_front();
-  if (item.told) item.told(problem);
-}
-
-// A snapshot that makes up for entries that were dropped: those that follow need it before them.
-void Keeper::write_snapshot(Item& item) {
-  std::string problem;
-  auto& stream = *item.stream;
-  try {
-    // It may be the last one, and the disk well again.
-    if (state_ == nullptr) open_again();
-    state_->transact([&] {
-      state_->put_snapshot(stream.id_, item.mark.number, item.mark.pairs, item.bytes,
-                           options_.keeping);
-    });
-    require_in_place();
-    ++commits_;
-    lock_.note(stream.id_, stream.created_, item.mark);
-    // One that was begun before the trouble does not hold all that was dropped.
-    if (item.mark.number >= stream.dropped_) stream.in_step_ = true;
-  } catch (const std::exception& found) {
-    problem = found.what();
-    fail({&item, 1}, found);
-  }
-  if (item.told) item.told(problem);
-}
-
 // What closed it is still what is wrong with it.
 void Keeper::require_open() const {
   if (state_ == nullptr) throw Error(problem());
@@ -467,7 +361,7 @@ std::vector<KeptStream*> Keeper::known() {
 
 // The same file, or a new one where there is none any more.
 void Keeper::open_again() {
-  if (held_.is_other(file_name_)) {
+  if (lock_.is_other_state()) {
     throw Error(
         fmt::format("{}: found it replaced by another file, expected the one that was "
                     "opened; restart to go on with this one",

@@ -24,6 +24,7 @@
 #include <thread>
 #include <vector>
 
+#include "state/file_handle.h"
 #include "state/state_file.h"
 #include "state/state_lock.h"
 
@@ -52,28 +53,6 @@ class KeptStream {
   std::uint64_t dropped_ = 0;  // entries up to here may not be in the file
 };
 
-// An open file, only to know it again: a number in use is not given to another file.
-//
-// POSIX drops all locks of a process on a file when it closes any handle of it. So nothing is
-// closed here that is still the file of its name.
-class FileHandle {
- public:
-  FileHandle() = default;
-  ~FileHandle();
-  FileHandle(const FileHandle&) = delete;
-  FileHandle& operator=(const FileHandle&) = delete;
-  FileHandle(FileHandle&&) = delete;
-  FileHandle& operator=(FileHandle&&) = delete;
-
-  // The file of that name from now on.
-  void hold(const std::string& file);
-  // Is the file of that name another one? None is not.
-  [[nodiscard]] bool is_other(const std::string& file) const;
-
- private:
-  int descriptor_ = -1;
-};
-
 class Keeper {
  public:
   struct Options {
@@ -86,7 +65,7 @@ class Keeper {
   using Watcher = std::function<void(bool keeping, const std::string& message)>;
 
   // The lock is that of the file, and outlives this.
-  Keeper(const StateLock& lock, const std::string& file, const Options& options, Watcher watcher);
+  Keeper(StateLock& lock, const std::string& file, const Options& options, Watcher watcher);
   // Writes what was handed in.
   ~Keeper();
   Keeper(const Keeper&) = delete;
@@ -136,7 +115,7 @@ class Keeper {
   void hand_in(Item item);
   void run();
   [[nodiscard]] bool take(std::vector<Item>& items);
-  [[nodiscard]] bool has_work() const;
+  [[nodiscard]] bool has_own_work() const;
   void write(std::vector<Item>& items);
   void write_group(std::span<Item> items);
   void write_stream(KeptStream& stream);
@@ -159,7 +138,7 @@ class Keeper {
   void retry();
   void show();
 
-  const StateLock& lock_;
+  StateLock& lock_;
   const std::string file_name_;
   const Options options_;
   const Watcher watcher_;
@@ -190,7 +169,6 @@ class Keeper {
   std::deque<Writing> writing_;       // snapshots, part by part
   std::unique_ptr<StateFile> state_;  // null after an error, until it is opened anew
   bool removes_ = true;               // what is not kept any more; not while the disk is full
-  FileHandle held_;
   FileHandle held_log_;
   std::map<std::string, std::uint64_t> unwritten_feed_;  // numbers that could not be reserved
   bool shown_ = true;                                    // what the watcher was told last

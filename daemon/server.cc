@@ -97,6 +97,7 @@ void Server::lock_state() {
   if (const auto old = finish_replacement(config_.state); !old.empty()) {
     log(LogLevel::kWarning, "state written anew", {{"file", config_.state}, {"old", old}});
   }
+  state_lock_->hold_state();
 }
 
 void Server::open_state() {

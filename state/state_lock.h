@@ -9,6 +9,9 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <vector>
+
+#include "state/file_handle.h"
 
 namespace phsic {
 
@@ -25,12 +28,14 @@ struct StateMark {
 // What to say of a stream whose last entry is `last`, before its mark.
 [[nodiscard]] std::string describe_shortfall(std::uint64_t last, const StateMark& mark);
 
-// Keeps others from writing a state, as long as it lives.
+// Keeps others from writing a state, as long as it lives: by a lock on FILE-lock, and by one on the
+// state file itself, which cannot be removed without being noticed.
 class StateLock {
  public:
   // Throws an Error when somebody else has it.
   explicit StateLock(const std::string& file);
-  // Does somebody else have it just now?
+  // Does somebody else have it just now? REQUIRES: this process has the state not open: it would
+  // lose SQLite's locks.
   [[nodiscard]] static bool is_held(const std::string& file);
   ~StateLock();
   StateLock(const StateLock&) = delete;
@@ -38,11 +43,24 @@ class StateLock {
   StateLock(StateLock&&) = delete;
   StateLock& operator=(StateLock&&) = delete;
 
-  // REQUIRES: all up to the mark is on the disk. If it cannot be noted down, the old one stays.
-  void note(std::uint32_t stream, double created, const StateMark& mark) const;
+  // Locks the state file that there is now: it was made or replaced. Throws an Error when somebody
+  // else has it.
+  void hold_state();
+  // True if another file has taken the place of the one that was locked.
+  [[nodiscard]] bool is_other_state() const { return state_.is_other(file_); }
+
+  // REQUIRES: all up to the mark is on the disk. If it cannot be noted down, the old one stays. A
+  // FILE-lock that was removed is made again, with all marks.
+  void note(std::uint32_t stream, double created, const StateMark& mark);
+  // Forgets all marks: what they tell of is given up.
+  void forget_marks() const;
 
  private:
+  void restore_if_removed();
+
+  const std::string file_;
   int descriptor_;
+  FileHandle state_;
 };
 
 // The marks beside a state, as they are when this is made. Who reads a state that is being written
@@ -54,6 +72,8 @@ class StateMarks {
 
   // None: there is none of that stream, or of another one that had its id.
   [[nodiscard]] std::optional<StateMark> find(const StreamRecord& stream) const;
+  // Those of all streams, whatever they are.
+  [[nodiscard]] std::vector<StateMark> all() const;
 
  private:
   std::string bytes_;

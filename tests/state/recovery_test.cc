@@ -243,7 +243,7 @@ TEST_CASE("A journal that ends before its mark is told of, and goes on behind it
   const auto name = folder.path("state.db");
   StateFile file(name, Database::Access::kCreate);
   recorder.write(file, 0, true);
-  const StateLock lock(name);
+  StateLock lock(name);
   const auto created = file.find("chat")->created;
   const auto recovered = [&] {
     const auto stream = open_stream(recorder.options());

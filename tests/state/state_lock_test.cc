@@ -25,16 +25,51 @@ TEST_CASE("One at a time may write, and others can tell") {
   const StateLock again(name);
 }
 
+TEST_CASE("Who removes the lock lets nobody in, and it is there again with the next mark") {
+  const Folder folder;
+  const auto name = folder.path("state.db");
+  { const StateFile file(name, Database::Access::kCreate); }
+  StateLock lock(name);
+  lock.note(1, 10.5, {7, 70});
+  lock.note(2, 20.5, {8, 80});
+  std::filesystem::remove(name + "-lock");
+  CHECK(StateLock::is_held(name));
+  CHECK_THROWS_WITH(StateLock(name), Catch::Contains("found it in use"));
+  lock.note(2, 20.5, {9, 90});
+  CHECK(StateMarks(name).all() == std::vector<StateMark>{{7, 70}, {9, 90}});
+  // Both are locked again.
+  std::filesystem::remove(name);
+  CHECK_THROWS_WITH(StateLock(name), Catch::Contains("found it in use"));
+  lock.forget_marks();
+  CHECK(StateMarks(name).all().empty());
+}
+
+TEST_CASE("A state that takes the place of another is locked, too") {
+  const Folder folder;
+  const auto name = folder.path("state.db");
+  StateLock lock(name);
+  { const StateFile file(name, Database::Access::kCreate); }
+  CHECK_FALSE(lock.is_other_state());  // there was none to be another
+  lock.hold_state();
+  { const StateFile file(folder.path("new.db"), Database::Access::kCreate); }
+  std::filesystem::rename(folder.path("new.db"), name);
+  CHECK(lock.is_other_state());
+  lock.hold_state();
+  CHECK_FALSE(lock.is_other_state());
+  std::filesystem::remove(name + "-lock");
+  CHECK_THROWS_WITH(StateLock(name), Catch::Contains("found it in use"));
+}
+
 TEST_CASE("Each stream has its own mark, the last that was noted") {
   const Folder folder;
   const auto name = folder.path("state.db");
   {
-    const StateLock lock(name);
+    StateLock lock(name);
     lock.note(1, 10.5, {7, 70});
     lock.note(3, 30.5, {9, 90});
     lock.note(1, 10.5, {8, 80});
   }
-  const StateLock again(name);
+  StateLock again(name);
   const StateMarks marks(name);
   CHECK(marks.find(record_of(1, 10.5)) == StateMark{8, 80});
   CHECK(marks.find(record_of(3, 30.5)) == StateMark{9, 90});
