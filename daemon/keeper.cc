@@ -20,8 +20,13 @@ constexpr auto kLongestPause = std::chrono::seconds(60);
 
 }  // namespace
 
-Keeper::Keeper(StateLock& lock, const std::string& file, const Options& options, Watcher watcher)
-    : lock_(lock), file_name_(file), options_(options), watcher_(std::move(watcher)) {
+Keeper::Keeper(StateLock& lock, const std::string& file, const Options& options, Watcher watcher,
+               LogWatcher log_watcher)
+    : lock_(lock),
+      file_name_(file),
+      options_(options),
+      watcher_(std::move(watcher)),
+      log_watcher_(std::move(log_watcher)) {
   open_file();
   thread_ = std::thread([this] { run(); });
 }
@@ -156,6 +161,7 @@ void Keeper::run() {
     remove_remains();
     if (next_try_ && Clock::now() >= *next_try_) retry();
     show();
+    watch_log();
   }
 }
 
@@ -382,6 +388,17 @@ void Keeper::open_again() {
     close_file();
     if (is_new) remove_database(file_name_);
     throw;
+  }
+}
+
+void Keeper::watch_log() {
+  log_bytes_ = state_ == nullptr ? 0 : state_->waiting_log_bytes();
+  if (log_bytes_ >= long_log_) {
+    while (long_log_ <= log_bytes_) long_log_ *= 2;
+    if (log_watcher_) log_watcher_(log_bytes_);
+  } else if (long_log_ > kLongLog && log_bytes_ < kLongLog / 2) {
+    long_log_ = kLongLog;
+    if (log_watcher_) log_watcher_(0);
   }
 }
 

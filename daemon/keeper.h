@@ -64,8 +64,13 @@ class Keeper {
   // Called when keeping fails, and when it works again. In the keeper's thread.
   using Watcher = std::function<void(bool keeping, const std::string& message)>;
 
+  // Called when commits pile up in SQLite's log because it cannot be written into the file, at 64
+  // MiB and each time they have doubled; and with 0 when that is over. In the keeper's thread.
+  using LogWatcher = std::function<void(std::uint64_t bytes)>;
+
   // The lock is that of the file, and outlives this.
-  Keeper(StateLock& lock, const std::string& file, const Options& options, Watcher watcher);
+  Keeper(StateLock& lock, const std::string& file, const Options& options, Watcher watcher,
+         LogWatcher log_watcher = {});
   // Writes what was handed in.
   ~Keeper();
   Keeper(const Keeper&) = delete;
@@ -98,9 +103,12 @@ class Keeper {
   [[nodiscard]] std::uint64_t commits() const { return commits_; }
   [[nodiscard]] std::uint64_t bytes() const { return bytes_; }
   [[nodiscard]] std::uint64_t failures() const { return failures_; }
+  // That wait in SQLite's log because they cannot be written into the file.
+  [[nodiscard]] std::uint64_t log_bytes() const { return log_bytes_; }
 
  private:
   using Clock = std::chrono::steady_clock;
+  static constexpr std::uint64_t kLongLog = 64U << 20U;
 
   struct Item {
     enum class Kind : std::uint8_t { kOpen, kEntry, kTell, kSnapshot, kFeed };
@@ -137,11 +145,13 @@ class Keeper {
   void fail(std::span<const Item> items, const std::exception& problem);
   void retry();
   void show();
+  void watch_log();
 
   StateLock& lock_;
   const std::string file_name_;
   const Options options_;
   const Watcher watcher_;
+  const LogWatcher log_watcher_;
 
   std::mutex mutex_;  // guards the queue and what follows it
   std::condition_variable filled_;
@@ -156,6 +166,7 @@ class Keeper {
   std::atomic<std::uint64_t> commits_{0};
   std::atomic<std::uint64_t> bytes_{0};
   std::atomic<std::uint64_t> failures_{0};
+  std::atomic<std::uint64_t> log_bytes_{0};
   std::mutex asking_;                 // held while a stream is asked for a snapshot
   mutable std::mutex problem_mutex_;  // guards problem_
   std::string problem_;
@@ -170,6 +181,7 @@ class Keeper {
   std::unique_ptr<StateFile> state_;  // null after an error, until it is opened anew
   bool removes_ = true;               // what is not kept any more; not while the disk is full
   FileHandle held_log_;
+  std::uint64_t long_log_ = kLongLog;                    // from so many bytes on it is told
   std::map<std::string, std::uint64_t> unwritten_feed_;  // numbers that could not be reserved
   bool shown_ = true;                                    // what the watcher was told last
   std::optional<Clock::time_point> next_try_;

@@ -106,8 +106,12 @@ void Server::open_state() {
       std::chrono::duration<double>(config_.commit_delay));
   options.keeping = {config_.snapshots, config_.keeps_journal};
   keeper_ = std::make_unique<Keeper>(
-      *state_lock_, config_.state, options, [this](bool keeping, const std::string& message) {
+      *state_lock_, config_.state, options,
+      [this](bool keeping, const std::string& message) {
         boost::asio::post(loop_, [this, keeping, message] { show_keeping(keeping, message); });
+      },
+      [this](std::uint64_t bytes) {
+        boost::asio::post(loop_, [this, bytes] { show_log(bytes); });
       });
   feed_->keep(
       [this](const std::string& topic, std::uint64_t last) { keeper_->put_feed(topic, last); });
@@ -122,6 +126,21 @@ void Server::show_keeping(bool keeping, const std::string& message) {
   }
   if (keeping) feed_->reserve_all();
   notify_status(keeping ? "" : fmt::format("not keeping what is learned: {}", message));
+}
+
+void Server::show_log(std::uint64_t bytes) {
+  const std::string message =
+      bytes == 0
+          ? "SQLite's log is written into the state again"
+          : "SQLite's log cannot be written into the state: somebody reads the file for long";
+  log(bytes == 0 ? LogLevel::kInfo : LogLevel::kWarning,
+      bytes == 0 ? "log of the state is short again" : "log of the state grows",
+      {{"file", config_.state}, {"bytes", bytes}, {"problem", message}});
+  for (const auto& [name, served] : streams_) {
+    feed_->publish_event(
+        name, fmt::format("\"event\":\"state\",\"keeping\":{},\"log_bytes\":{},\"message\":{}}}",
+                          keeper_->is_keeping(), bytes, quoted_json(message)));
+  }
 }
 
 // Any thread.

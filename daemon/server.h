@@ -83,6 +83,7 @@ class Server : private Outlet {
                                  const std::map<std::string, std::uint64_t>& feed);
   void add_stream(const StreamSettings& settings, Prepared prepared);
   void show_keeping(bool keeping, const std::string& message);
+  void show_log(std::uint64_t bytes);
   [[nodiscard]] std::unique_ptr<Socket> make_socket(zmq::socket_type type);
   void open_sockets();
   void start_reading();

@@ -239,8 +239,9 @@ void Server::append_state(std::string& out) const {
   out += ",\"state\":{\"file\":";
   append_json_text(out, keeper_->file());
   fmt::format_to(std::back_inserter(out),
-                 ",\"keeping\":{},\"commits\":{},\"bytes\":{},\"failures\":{}",
-                 keeper_->is_keeping(), keeper_->commits(), keeper_->bytes(), keeper_->failures());
+                 ",\"keeping\":{},\"commits\":{},\"bytes\":{},\"failures\":{},\"log_bytes\":{}",
+                 keeper_->is_keeping(), keeper_->commits(), keeper_->bytes(), keeper_->failures(),
+                 keeper_->log_bytes());
   if (const auto problem = keeper_->problem(); !problem.empty()) {
     out += ",\"problem\":";
     append_json_text(out, problem);

@@ -12,6 +12,8 @@ namespace {
 
 // How long to wait for a tool that reads or copies the file.
 constexpr int kBusyMilliseconds = 10000;
+// The log is written into the file when it has so many.
+constexpr int kLogFrames = 1000;
 
 // What people wrote is in it. SQLite gives the files beside it the same mode. If it cannot be made,
 // SQLite says so.
@@ -26,6 +28,18 @@ int flags_of(Database::Access access) {
     case Database::Access::kWrite: return SQLITE_OPEN_READWRITE;
     default: return SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE;
   }
+}
+
+// As SQLite does by itself, and notes down how far that got.
+int write_log_into_file(void* waiting_pages, sqlite3* handle, const char* name, int frames) {
+  auto& waiting = *static_cast<int*>(waiting_pages);
+  waiting = frames;
+  if (frames < kLogFrames) return SQLITE_OK;
+  int all = 0;
+  int done = 0;
+  sqlite3_wal_checkpoint_v2(handle, name, SQLITE_CHECKPOINT_PASSIVE, &all, &done);
+  if (all >= 0 && done >= 0) waiting = all - done;
+  return SQLITE_OK;
 }
 
 }  // namespace
@@ -50,6 +64,9 @@ Database::Database(const std::string& file, Access access)
   sqlite3_db_config(handle, SQLITE_DBCONFIG_DEFENSIVE, 1, nullptr);
   run("PRAGMA trusted_schema = OFF");
   run("PRAGMA cell_size_check = ON");
+  if (access == Access::kWrite || access == Access::kCreate) {
+    sqlite3_wal_hook(handle, write_log_into_file, waiting_pages_.get());
+  }
 }
 
 void Database::fail(int code) const {

@@ -88,11 +88,16 @@ class Database {
 
   [[nodiscard]] std::int64_t last_insert() const;
 
+  // Pages in SQLite's log that the last try could not bring into the file: somebody reads what was
+  // there before them, or the disk fails.
+  [[nodiscard]] int waiting_pages() const { return *waiting_pages_; }
+
  private:
   [[noreturn]] void fail(int code) const;
   void within(std::string_view begin, const std::function<void()>& work) const;
 
   std::string file_;
+  std::unique_ptr<int> waiting_pages_ = std::make_unique<int>(0);  // SQLite writes to it
   std::unique_ptr<sqlite3, int (*)(sqlite3*)> handle_;
 };
 

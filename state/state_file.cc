@@ -132,6 +132,7 @@ void StateFile::open_existing(Database::Access access) {
   }
   if (access == Database::Access::kRead) return;
   tune(database_);
+  page_bytes_ = static_cast<std::uint64_t>(database_.number("PRAGMA page_size"));
   if (version_ < kStateVersion) {
     database_.transact([&] { migrate_schema(database_, version_); });
     version_ = kStateVersion;

@@ -140,6 +140,10 @@ class StateFile {
   // Is the file that is open no longer the one of that name, or its log gone?
   [[nodiscard]] bool has_moved() const;
   void back_up(const std::string& to) const { database_.back_up(to); }
+  // In SQLite's log, of commits that could not be written into the file.
+  [[nodiscard]] std::uint64_t waiting_log_bytes() const {
+    return page_bytes_ * static_cast<std::uint64_t>(database_.waiting_pages());
+  }
 
  private:
   void insert_stream(const StreamRecord& record);
@@ -152,6 +156,7 @@ class StateFile {
 
   Database database_;
   int version_ = kStateVersion;
+  std::uint64_t page_bytes_ = 0;
   // Where there may be something to remove. The tables say what: a transaction may be undone.
   bool has_parts_to_remove_ = false;
   std::set<std::uint32_t> to_trim_;  // streams

@@ -225,6 +225,24 @@ class Disk(WithState):
         daemon.start()
         self.assertGreater(Listener(daemon).first(), last)
 
+    def test_a_log_that_a_reader_keeps_from_getting_shorter_is_told_of(self):
+        daemon = self.faulty({"chat": {**QUIET, "encoder": "hashing:dim=1024"}})
+        subscriber = Subscriber(daemon)
+        self.assert_durable(daemon, PAIRS)
+        with closing(sqlite3.connect(self.file)) as reader:
+            reader.execute("begin")
+            reader.execute("select count(*) from journal").fetchone()
+            while daemon.stats()["state"]["log_bytes"] < 1 << 26:
+                daemon.ask("snapshot")
+        self.assertRegex(daemon.log(), "(?m) warning log of the state grows .*bytes=[0-9]{8}")
+        daemon.until(lambda: daemon.ask("snapshot") and daemon.stats()["state"]["log_bytes"] < 1 << 25)
+        daemon.until(lambda: "log of the state is short again" in daemon.log())
+        events = self.events(subscriber)
+        self.assertTrue(all(event["keeping"] for event in events))
+        sizes = [event["log_bytes"] for event in events]
+        self.assertGreaterEqual(sizes[0], 1 << 26)
+        self.assertEqual(sizes[-1], 0)
+
     def test_a_second_failure_is_told_and_survived_as_the_first(self):
         daemon = self.faulty()
         subscriber = Subscriber(daemon)
