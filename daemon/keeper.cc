@@ -95,6 +95,13 @@ void Keeper::forget(KeptStream& stream) {
   stream.forgotten_ = true;
 }
 
+void Keeper::withdraw(KeptStream& stream) {
+  Item item;
+  item.kind = Item::Kind::kWithdraw;
+  item.stream = &stream;
+  hand_in(std::move(item));
+}
+
 void Keeper::append(KeptStream& stream, const StateMark& mark, std::uint64_t pairs,
                     std::string entry) {
   Item item;
@@ -255,6 +262,13 @@ void Keeper::note_marks(std::span<const Item> items) const {
 }
 
 void Keeper::write_stream(KeptStream& stream) {
+  const auto given = state_->feed();
+  if (stream.id_ == 0) {
+    stream.before_ = state_->find(stream.name_);
+    for (const auto& topic : topics_of(stream.name_)) {
+      if (!given.contains(topic)) stream.new_topics_.push_back(topic);
+    }
+  }
   if (stream.id_ != 0 && !state_->find(stream.name_)) {
     // In a new file. What was sealed already has the id that it had.
     state_->add_stream(stream.id_, stream.name_, stream.identity_, stream.options_);
@@ -262,16 +276,25 @@ void Keeper::write_stream(KeptStream& stream) {
     stream.id_ = state_->put_stream(stream.name_, stream.identity_, stream.options_);
   }
   stream.created_ = state_->find(stream.name_)->created;
-  const auto given = state_->feed();
   for (const auto& topic : topics_of(stream.name_)) {
     const auto last = given.find(topic);
     state_->put_feed(topic, (last == given.end() ? 0 : last->second) + kReserved);
   }
 }
 
+void Keeper::withdraw_stream(const KeptStream& stream) {
+  if (stream.before_) {
+    state_->put_stream(stream.name_, stream.before_->identity, stream.before_->options);
+  } else {
+    state_->remove_stream(stream.id_);
+  }
+  for (const auto& topic : stream.new_topics_) state_->remove_feed(topic);
+}
+
 void Keeper::write_item(const Item& item) {
   switch (item.kind) {
     case Item::Kind::kOpen: write_stream(*item.stream); break;
+    case Item::Kind::kWithdraw: withdraw_stream(*item.stream); break;
     case Item::Kind::kEntry:
       if (!item.stream->in_step_) break;
       state_->append(item.stream->id_, item.mark.number, item.pairs, item.bytes);

@@ -48,6 +48,8 @@ class KeptStream {
   std::atomic<bool> forgotten_{false};
   std::function<void()> ask_for_snapshot_;
   // The keeper's thread's own.
+  std::optional<StreamRecord> before_;   // what the file had of it before it was opened
+  std::vector<std::string> new_topics_;  // of which the file knew no number then
   double created_ = 0;
   StateMark handed_in_;        // with the last entry that came, written or not
   std::uint64_t dropped_ = 0;  // entries up to here may not be in the file
@@ -88,6 +90,9 @@ class Keeper {
 
   // From now on nothing is asked of it.
   void forget(KeptStream& stream);
+  // A stream that was opened is not going to be used: as soon as can be the file has of it what it
+  // had before. REQUIRES: nothing of it was appended.
+  void withdraw(KeptStream& stream);
 
   // Takes over an entry that ends at `mark`; waits while very much is waiting already.
   void append(KeptStream& stream, const StateMark& mark, std::uint64_t pairs, std::string entry);
@@ -111,7 +116,7 @@ class Keeper {
   static constexpr std::uint64_t kLongLog = 64U << 20U;
 
   struct Item {
-    enum class Kind : std::uint8_t { kOpen, kEntry, kTell, kSnapshot, kFeed };
+    enum class Kind : std::uint8_t { kOpen, kEntry, kTell, kSnapshot, kFeed, kWithdraw };
     Kind kind = Kind::kEntry;
     KeptStream* stream = nullptr;  // null for kFeed
     StateMark mark;                // for kFeed its number is the last one reserved
@@ -127,6 +132,7 @@ class Keeper {
   void write(std::vector<Item>& items);
   void write_group(std::span<Item> items);
   void write_stream(KeptStream& stream);
+  void withdraw_stream(const KeptStream& stream);
   void take_note(std::span<const Item> items);
   void write_item(const Item& item);
   void write_feed();

@@ -35,6 +35,10 @@ class Ledger {
   Ledger(Ledger&&) = delete;
   Ledger& operator=(Ledger&&) = delete;
 
+  // The stream is not going to be used: the file has of it what it had before. REQUIRES: nothing
+  // was noted down.
+  void withdraw() { keeper_.withdraw(*stream_); }
+
   // Who is woken when a snapshot is wanted.
   void set_waker(std::function<void()> wake);
 

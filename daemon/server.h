@@ -105,6 +105,7 @@ class Server : private Outlet {
   void reload();
   [[nodiscard]] std::map<std::string, Prepared> prepare_new(const Config& running,
                                                             const Config& wanted);
+  static void withdraw(std::map<std::string, Prepared>& added);
   void finish_reload(Config wanted, std::map<std::string, Prepared> added);
   void refuse_reload(const std::string& why);
 

@@ -55,15 +55,28 @@ std::map<std::string, Server::Prepared> Server::prepare_new(const Config& runnin
   if (added.empty()) return prepared;
   const EncoderPath path({wanted.encoder_path.begin(), wanted.encoder_path.end()});
   auto opened = open_streams(added, path, wanted.state, Beginning::kJoin);
-  for (std::size_t i = 0; i < added.size(); ++i) {
-    prepared.emplace(added[i].name, prepare(added[i], std::move(opened.streams[i]), opened.feed));
+  try {
+    for (std::size_t i = 0; i < added.size(); ++i) {
+      prepared.emplace(added[i].name, prepare(added[i], std::move(opened.streams[i]), opened.feed));
+    }
+  } catch (...) {
+    withdraw(prepared);
+    throw;
   }
   return prepared;
+}
+
+// Of a reload that comes to nothing nothing stays in the state.
+void Server::withdraw(std::map<std::string, Prepared>& added) {
+  for (auto& [name, prepared] : added) {
+    if (prepared.ledger != nullptr) prepared.ledger->withdraw();
+  }
 }
 
 void Server::finish_reload(Config wanted, std::map<std::string, Prepared> added) {
   is_reloading_ = false;
   if (is_draining_) {
+    withdraw(added);
     stop_if_drained();
     return;
   }
@@ -76,6 +89,7 @@ void Server::finish_reload(Config wanted, std::map<std::string, Prepared> added)
       }
     }
   } catch (const Error& problem) {
+    withdraw(added);
     refuse_reload(problem.what());
     return;
   }

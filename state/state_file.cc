@@ -475,6 +475,10 @@ void StateFile::put_feed(const std::string& topic, std::uint64_t last) {
       .run();
 }
 
+void StateFile::remove_feed(const std::string& topic) {
+  database_.prepare("DELETE FROM feed WHERE topic = ?").bind(1, topic).run();
+}
+
 void StateFile::settle() const {
   if (database_.number("PRAGMA wal_checkpoint(TRUNCATE)") == 0) return;
   throw Error(fmt::format("{}: found it in use, expected nobody to read it", file()));

@@ -133,6 +133,7 @@ class StateFile {
   void abandon_snapshot() { has_parts_to_remove_ = true; }
   static constexpr std::size_t kPartBytes = 4U << 20U;
   void put_feed(const std::string& topic, std::uint64_t last);
+  void remove_feed(const std::string& topic);
 
   // Writes SQLite's log into the file, which is whole without it then. Throws a DatabaseError when
   // that fails; to close the file would not tell.

@@ -269,6 +269,29 @@ class Streams(Case):
         daemon.start()
         self.assertEqual(daemon.stats("b")["pairs"], 30)
 
+    def test_a_reload_that_is_refused_leaves_nothing_in_the_state(self):
+        daemon = self.daemon({"a": QUIET, "b": QUIET}, state=True)
+        daemon.own.learn(PAIRS[:30], stream="b")
+        daemon.stop()
+        del daemon.config["streams"]["b"]
+        daemon.start()
+
+        def known():
+            with closing(sqlite3.connect(f"file:{daemon.state}?mode=ro", uri=True)) as file:
+                return (file.execute("select * from stream order by id").fetchall(),
+                        file.execute("select topic from feed order by topic").fetchall())
+
+        before = known()
+        daemon.config["streams"].update(b={**QUIET, "queue-pairs": 77}, c=QUIET,
+                                        d={**QUIET, "ingest": "ipc:///nowhere/at.all"})
+        self.assertEqual(daemon.reload()["refused_reloads"], 1)
+        daemon.settle(stream="a")
+        self.assertEqual(known(), before)
+        del daemon.config["streams"]["d"]
+        self.assertEqual(daemon.reload()["reloads"], 1)
+        self.assertEqual(daemon.stats("b")["pairs"], 30)
+        self.assertEqual([name for _, name, *_ in known()[0]], ["a", "b", "c"])
+
     def test_a_stream_that_a_reload_brings_back_has_what_it_had(self):
         daemon = self.daemon({"a": QUIET, "b": QUIET}, state=True)
         daemon.own.learn(PAIRS[:30], stream="b")
