@@ -23,13 +23,22 @@ std::uintmax_t size_of(const std::string& file) {
   return missing ? 0 : size;
 }
 
-void inspect_lone_log(const std::string& state, bool is_fresh, std::vector<std::string>& damage) {
-  const auto found = find_lone_log(state);
-  if (found.empty()) return;
-  if (!is_fresh) {
-    throw Error(fmt::format("{}. Restore it, or begin anew (phsicd --fresh).", found));
+// There is no file, or nothing in it.
+void inspect_nothing(const std::string& state, bool is_fresh, Restart& restart) {
+  const bool is_there = std::filesystem::exists(state);
+  const auto missing = find_missing_state(state);
+  if (missing.empty()) {
+    log(is_there ? LogLevel::kWarning : LogLevel::kInfo,
+        is_there ? "state is empty" : "state is new", {{"file", state}});
+    return;
   }
-  damage.push_back(found);
+  if (!is_fresh) {
+    throw Error(fmt::format("{}. Restore it, or begin anew (phsicd --fresh).", missing));
+  }
+  log(LogLevel::kWarning, "begins anew", {{"problem", missing}});
+  restart.forgets = true;
+  // Its log must not be taken for that of the new one.
+  if (const auto log = find_lone_log(state); !log.empty()) restart.damage.push_back(log);
 }
 
 // A single commit that cannot be read may be one that was under way when the power failed.
@@ -173,12 +182,22 @@ std::unique_ptr<StateFile> open_old(const Config& config, const Restart& restart
 
 }  // namespace
 
+std::string find_missing_state(const std::string& state) {
+  if (auto found = find_lone_log(state); !found.empty()) return found;
+  std::uint64_t pairs = 0;
+  for (const auto& mark : StateMarks(state).all()) pairs += mark.pairs;
+  if (pairs == 0) return {};
+  return fmt::format("{}: found {}, expected the {} pairs that {}-lock tells of", state,
+                     std::filesystem::exists(state) ? "nothing in it" : "no such file", pairs,
+                     state);
+}
+
 Restart open_streams(const std::vector<StreamSettings>& streams, const EncoderPath& path,
                      const std::string& state, Beginning beginning) {
   Restart restart;
   const bool is_fresh = beginning == Beginning::kFresh;
   if (state.empty() || size_of(state) == 0) {
-    if (!state.empty()) inspect_lone_log(state, is_fresh, restart.damage);
+    if (!state.empty()) inspect_nothing(state, is_fresh, restart);
     open_empty(streams, path, restart);
     return restart;
   }

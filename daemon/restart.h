@@ -24,7 +24,8 @@ struct Restart {
   std::map<std::string, std::uint64_t> feed;
   std::vector<std::string> damage;  // all that was found; empty: nothing
   std::vector<std::string> unfit;   // streams whose state is of no use, and is given up
-  // The file cannot be gone on with as it is.
+  bool forgets = false;             // the marks beside the file tell of what is given up
+  // The file must be replaced by a new one.
   [[nodiscard]] bool needs_new_file() const { return !damage.empty() || !unfit.empty(); }
 };
 
@@ -39,6 +40,10 @@ enum class Beginning {
 [[nodiscard]] Restart open_streams(const std::vector<StreamSettings>& streams,
                                    const EncoderPath& path, const std::string& state,
                                    Beginning beginning);
+
+// Why a daemon cannot go on with a file that is not there, or has nothing in it: its log, or the
+// marks beside it, tell of what is missing. Empty: it is a beginning.
+[[nodiscard]] std::string find_missing_state(const std::string& state);
 
 // Writes all that was recovered, and what the file has of other streams, into a new file in its
 // place. REQUIRES: needs_new_file(), and the caller holds the lock of the file. Throws an Error

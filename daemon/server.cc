@@ -78,6 +78,7 @@ Server::Server(Config config, std::function<Config()> reread, Beginning beginnin
   // What can fail comes before anything is written.
   open_sockets();
   if (restart.needs_new_file()) replace_state(config_, restart);
+  if (restart.forgets) state_lock_->forget_marks();
   if (state_lock_ != nullptr) open_state();
   for (std::size_t i = 0; i < config_.streams.size(); ++i) {
     const auto& settings = config_.streams[i];

@@ -363,6 +363,23 @@ class Damage(Case):
         self.assert_dies_at_some_changes(daemon, {**calm, "LD_PRELOAD": os.environ["FAULTY_DISK"],
                                                   "FAULTY_PATH": str(daemon.state.parent)}, restart)
 
+    def test_a_file_whose_pairs_are_known_to_be_missing_is_no_beginning(self):
+        for content in (None, b""):
+            with self.subTest(content=content):
+                daemon = self.daemon({"a": QUIET}, state=True)
+                daemon.own.learn(PAIRS[:300])
+                daemon.stop()
+                daemon.state.unlink()
+                if content is not None:
+                    daemon.state.write_bytes(content)
+                said = daemon.refuses()
+                for word in (str(daemon.state), "300 pairs", "-lock", "--fresh"):
+                    self.assertIn(word, said)
+                daemon.start("--fresh")
+                self.assertRegex(daemon.log(), "(?m) warning begins anew .*300 pairs")
+                self.assertEqual(daemon.stats("a")["pairs"], 0)
+                self.assert_survives(daemon, 0)
+
     def test_an_empty_file_is_a_beginning(self):
         daemon = self.daemon({"a": QUIET}, state=True)
         daemon.stop()
@@ -370,6 +387,7 @@ class Damage(Case):
             file.unlink()
         daemon.state.touch()
         daemon.start()
+        self.assertRegex(daemon.log(), "(?m) warning state is empty ")
         self.assertIs(daemon.ask("learn", pairs=PAIRS[:5])["durable"], True)
         daemon.kill()
         daemon.start()
