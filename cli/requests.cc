@@ -105,6 +105,11 @@ std::string describe_ping(const JsonObject& reply) {
   if (const auto keeping = reply.find_flag("keeping")) {
     text += *keeping ? "  what is learned is kept\n" : "  what is learned is NOT kept\n";
   }
+  if (const auto starting = reply.find_object("starting")) {
+    text += fmt::format("  starting: {} {}, {} of {} pairs\n", printable(starting->text("doing")),
+                        printable(starting->find_text("stream").value_or("")),
+                        starting->count("pairs"), starting->count("of"));
+  }
   return text;
 }
 

@@ -18,6 +18,10 @@ void notify_stopping() { sd_notify(0, "STOPPING=1"); }
 
 void notify_alive() { sd_notify(0, "WATCHDOG=1"); }
 
+void notify_progress(std::chrono::microseconds patience) {
+  sd_notify(0, fmt::format("EXTEND_TIMEOUT_USEC={}", patience.count()).c_str());
+}
+
 void notify_status(const std::string& status) {
   sd_notify(0, fmt::format("STATUS={}", status).c_str());
 }

@@ -56,22 +56,26 @@ void inspect_log(const std::string& state, std::vector<std::string>& damage) {
   }
 }
 
-std::unique_ptr<Stream> open_stream(const StreamSettings& settings, const EncoderPath& path) {
-  try {
-    return Stream::open(settings.spec, path);
-  } catch (const Error& problem) {
-    throw Error(fmt::format("streams.{}: {}", settings.name, problem.what()));
-  }
-}
-
 // Recovers each stream, or gives it up if that is wanted.
 void recover_streams(const std::vector<StreamSettings>& streams, const EncoderPath& path,
                      const StateFile& file, const StateMarks& marks, bool gives_up,
-                     Restart& restart) {
+                     StartProgress& progress, Restart& restart) {
   for (const auto& settings : streams) {
+    progress.begin("opening", settings.name);
     OpenedStream opened{open_stream(settings, path), Recovery(settings.id_window)};
+    progress.begin("recovering", settings.name);
+    const auto watcher = [&, is_told = false](std::uint64_t pairs, std::uint64_t of) mutable {
+      progress.note(pairs, of);
+      if (is_told || of == 0) return;
+      is_told = true;
+      log(LogLevel::kInfo, "recovering",
+          {{"stream", settings.name},
+           {"from_snapshot", opened.stream->pairs()},
+           {"to_replay", of}});
+    };
     try {
-      opened.recovery = recover(file, settings.name, *opened.stream, settings.id_window, marks);
+      opened.recovery =
+          recover(file, settings.name, *opened.stream, settings.id_window, marks, watcher);
     } catch (const Error& problem) {
       if (!gives_up) throw;
       log(LogLevel::kWarning, "begins anew",
@@ -86,9 +90,10 @@ void recover_streams(const std::vector<StreamSettings>& streams, const EncoderPa
 }
 
 void open_empty(const std::vector<StreamSettings>& streams, const EncoderPath& path,
-                Restart& restart) {
+                StartProgress& progress, Restart& restart) {
   restart.streams.clear();
   for (const auto& settings : streams) {
+    progress.begin("opening", settings.name);
     restart.streams.push_back({open_stream(settings, path), Recovery(settings.id_window)});
   }
 }
@@ -182,6 +187,14 @@ std::unique_ptr<StateFile> open_old(const Config& config, const Restart& restart
 
 }  // namespace
 
+std::unique_ptr<Stream> open_stream(const StreamSettings& settings, const EncoderPath& path) {
+  try {
+    return Stream::open(settings.spec, path);
+  } catch (const Error& problem) {
+    throw Error(fmt::format("streams.{}: {}", settings.name, problem.what()));
+  }
+}
+
 std::string find_missing_state(const std::string& state) {
   if (auto found = find_lone_log(state); !found.empty()) return found;
   std::uint64_t pairs = 0;
@@ -193,14 +206,15 @@ std::string find_missing_state(const std::string& state) {
 }
 
 Restart open_streams(const std::vector<StreamSettings>& streams, const EncoderPath& path,
-                     const std::string& state, Beginning beginning) {
+                     const std::string& state, Beginning beginning, StartProgress& progress) {
   Restart restart;
   const bool is_fresh = beginning == Beginning::kFresh;
   if (state.empty() || size_of(state) == 0) {
     if (!state.empty()) inspect_nothing(state, is_fresh, restart);
-    open_empty(streams, path, restart);
+    open_empty(streams, path, progress, restart);
     return restart;
   }
+  progress.begin("checking the state");
   // Before SQLite looks at it. Who writes it meanwhile makes a log look damaged that is not.
   if (beginning != Beginning::kJoin) inspect_log(state, restart.damage);
   const StateMarks marks(state);
@@ -209,11 +223,11 @@ Restart open_streams(const std::vector<StreamSettings>& streams, const EncoderPa
     auto unsound = file.check();
     restart.damage.insert(restart.damage.end(), unsound.begin(), unsound.end());
     restart.feed = file.feed();
-    recover_streams(streams, path, file, marks, is_fresh, restart);
+    recover_streams(streams, path, file, marks, is_fresh, progress, restart);
   } catch (const Error& problem) {
     if (!is_fresh) throw;
     restart.damage.emplace_back(problem.what());
-    open_empty(streams, path, restart);
+    open_empty(streams, path, progress, restart);
   }
   if (beginning == Beginning::kJoin && restart.needs_new_file()) {
     throw Error(fmt::format("{}: {}", state, fmt::join(restart.damage, "\n")));

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "daemon/config.h"
+#include "daemon/start_progress.h"
 #include "engine/stream.h"
 #include "state/recovery.h"
 
@@ -36,10 +37,15 @@ enum class Beginning {
 };
 
 // Opens the streams and recovers each from `state` (empty: there is none), which is only read.
-// Throws an Error with the path of the stream that it is about.
+// Throws an Error with the path of the stream that it is about, or an Interrupted when `progress`
+// was cancelled.
 [[nodiscard]] Restart open_streams(const std::vector<StreamSettings>& streams,
                                    const EncoderPath& path, const std::string& state,
-                                   Beginning beginning);
+                                   Beginning beginning, StartProgress& progress);
+
+// Throws an Error with the path of the stream.
+[[nodiscard]] std::unique_ptr<Stream> open_stream(const StreamSettings& settings,
+                                                  const EncoderPath& path);
 
 // Why a daemon cannot go on with a file that is not there, or has nothing in it: its log, or the
 // marks beside it, tell of what is missing. Empty: it is a beginning.

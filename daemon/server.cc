@@ -68,54 +68,18 @@ Server::Server(Config config, std::function<Config()> reread, Beginning beginnin
       watchdog_(loop_),
       flusher_(loop_),
       connections_(limits_of(config_)),
-      decoder_({config_.request_pairs}) {
+      decoder_({config_.request_pairs}),
+      beginning_(beginning) {
   if (!config_.state.empty()) lock_state();
-  const EncoderPath path({config_.encoder_path.begin(), config_.encoder_path.end()});
-  auto restart = open_streams(config_.streams, path, config_.state, beginning);
-  for (const auto& damage : restart.damage) {
-    log(LogLevel::kError, "state damaged", {{"file", config_.state}, {"problem", damage}});
-  }
   // What can fail comes before anything is written.
   open_sockets();
-  if (restart.needs_new_file()) replace_state(config_, restart);
-  if (restart.forgets) state_lock_->forget_marks();
-  if (state_lock_ != nullptr) open_state();
-  for (std::size_t i = 0; i < config_.streams.size(); ++i) {
-    const auto& settings = config_.streams[i];
-    add_stream(settings, prepare(settings, std::move(restart.streams[i]), restart.feed));
-  }
-  start_reading();
 }
 
 Server::~Server() {
+  if (starter_.joinable()) starter_.join();
   if (reloader_.joinable()) reloader_.join();
   streams_.clear();
   keeper_ = nullptr;
-}
-
-void Server::lock_state() {
-  state_lock_ = std::make_unique<StateLock>(config_.state);
-  if (const auto old = finish_replacement(config_.state); !old.empty()) {
-    log(LogLevel::kWarning, "state written anew", {{"file", config_.state}, {"old", old}});
-  }
-  state_lock_->hold_state();
-}
-
-void Server::open_state() {
-  Keeper::Options options;
-  options.commit_delay = std::chrono::duration_cast<std::chrono::nanoseconds>(
-      std::chrono::duration<double>(config_.commit_delay));
-  options.keeping = {config_.snapshots, config_.keeps_journal};
-  keeper_ = std::make_unique<Keeper>(
-      *state_lock_, config_.state, options,
-      [this](bool keeping, const std::string& message) {
-        boost::asio::post(loop_, [this, keeping, message] { show_keeping(keeping, message); });
-      },
-      [this](std::uint64_t bytes) {
-        boost::asio::post(loop_, [this, bytes] { show_log(bytes); });
-      });
-  feed_->keep(
-      [this](const std::string& topic, std::uint64_t last) { keeper_->put_feed(topic, last); });
 }
 
 void Server::show_keeping(bool keeping, const std::string& message) {
@@ -142,31 +106,6 @@ void Server::show_log(std::uint64_t bytes) {
         name, fmt::format("\"event\":\"state\",\"keeping\":{},\"log_bytes\":{},\"message\":{}}}",
                           keeper_->is_keeping(), bytes, quoted_json(message)));
   }
-}
-
-// Any thread.
-Server::Prepared Server::prepare(const StreamSettings& settings, OpenedStream opened,
-                                 const std::map<std::string, std::uint64_t>& feed) {
-  Prepared prepared{std::move(opened), nullptr, feed};
-  if (keeper_ == nullptr) return prepared;
-  const auto& recovery = prepared.opened.recovery;
-  prepared.ledger = std::make_unique<Ledger>(
-      *keeper_, settings.name, identity_text(prepared.opened.stream->identity()),
-      json_object(settings.options),
-      Ledger::Options{config_.snapshot_seconds, config_.snapshot_bytes}, recovery);
-  if (recovery.stream != 0) {
-    log(recovery.lost > 0 ? LogLevel::kWarning : LogLevel::kInfo, "recovered",
-        {{"stream", settings.name},
-         {"pairs", prepared.opened.stream->pairs()},
-         {"replayed", recovery.replayed},
-         {"lost", recovery.lost}});
-  }
-  if (!recovery.program.empty() && recovery.program != program_name()) {
-    // Sums go on exactly; what is computed of them may differ in the last bits.
-    log(LogLevel::kInfo, "recovered from another program or processor",
-        {{"stream", settings.name}, {"found", recovery.program}, {"expected", program_name()}});
-  }
-  return prepared;
 }
 
 void Server::add_stream(const StreamSettings& settings, Prepared prepared) {
@@ -203,13 +142,17 @@ void Server::open_sockets() {
   feed_socket_->zmq().set(zmq::sockopt::maxmsgsize, static_cast<std::int64_t>(kTopicBytes));
   connections_.bind_feed(*feed_socket_, config_.feed);
   feed_ = std::make_unique<Feed>(*feed_socket_, config_.feed_bytes, [this] { tell_audience(); });
+
+  const auto add = [this](std::unique_ptr<Entrance> made) {
+    if (made != nullptr) entrances_.push_back(std::move(made));
+  };
+  add(make_entrance(config_.ingest, {}));
+  for (const auto& settings : config_.streams) add(make_entrance(settings.ingest, settings.name));
 }
 
 // Once the streams are there.
 void Server::start_reading() {
-  service_->read([this](Frames& frames) { take_request(frames); });
-  open(make_entrance(config_.ingest, {}));
-  for (const auto& settings : config_.streams) open(make_entrance(settings.ingest, settings.name));
+  for (auto& entrance : entrances_) read(*entrance);
   open_subscriptions();
 }
 
@@ -225,8 +168,10 @@ std::unique_ptr<Server::Entrance> Server::make_entrance(const std::vector<std::s
 }
 
 void Server::open(std::unique_ptr<Entrance> made) {
-  if (made == nullptr) return;
-  auto& entrance = *entrances_.emplace_back(std::move(made));
+  if (made != nullptr) read(*entrances_.emplace_back(std::move(made)));
+}
+
+void Server::read(Entrance& entrance) {
   entrance.socket->read([this, &entrance](Frames& frames) { take_message(entrance, frames); });
 }
 
@@ -251,9 +196,10 @@ int Server::run() {
   for (const auto& endpoint : service_->endpoints()) {
     log(LogLevel::kInfo, "listening", {{"socket", "service"}, {"endpoint", endpoint}});
   }
-  log(LogLevel::kInfo, "ready", {{"version", PHSIC_VERSION}, {"streams", streams_.size()}});
-  notify_ready();
+  begin_start();
   loop_.run();
+  if (starter_.joinable()) starter_.join();
+  if (failure_ != nullptr) std::rethrow_exception(failure_);
   // The last snapshots were tried, and what was accepted is lost.
   if (keeper_ != nullptr && !keeper_->is_keeping()) {
     log(LogLevel::kError, "ends without having kept everything", {{"problem", keeper_->problem()}});
@@ -286,6 +232,8 @@ void Server::await_signal() {
 void Server::on_signal(int signal) {
   if (signal == SIGHUP) {
     reload();
+  } else if (!is_draining_ && is_starting_) {
+    break_off_start();
   } else if (!is_draining_) {
     drain();
   }
@@ -302,6 +250,7 @@ void Server::relieve() {
 
 void Server::tick() {
   relieve();
+  if (is_starting_) show_start();
   for (auto& [name, served] : streams_) {
     const auto shed = served.lane->shed();
     if (shed == served.shed_told) continue;
@@ -339,6 +288,7 @@ void Server::drain() {
   // What clients have sent is accepted, as far as it has arrived.
   service_->read_now(kLastMessages, kLastBytes);
   is_draining_ = true;
+  progress_.cancel();  // a reload must not hold it up
   log(LogLevel::kInfo, "draining", {{"seconds", config_.drain_seconds}});
   notify_stopping();
   for (auto& entrance : entrances_) {

@@ -10,6 +10,7 @@
 #include <boost/asio/steady_timer.hpp>
 #include <chrono>
 #include <cstdint>
+#include <exception>
 #include <functional>
 #include <map>
 #include <memory>
@@ -31,13 +32,14 @@
 #include "daemon/outbox.h"
 #include "daemon/restart.h"
 #include "daemon/socket.h"
+#include "daemon/start_progress.h"
 #include "state/state_lock.h"
 
 namespace phsic {
 
 class Server : private Outlet {
  public:
-  // Opens the streams and binds the sockets. `reread` gives the configuration anew; it throws an
+  // Locks the state and binds the sockets. `reread` gives the configuration anew; it throws an
   // Error that says what is wrong with it. Throws an Error.
   Server(Config config, std::function<Config()> reread, Beginning beginning);
   ~Server() override;
@@ -46,8 +48,8 @@ class Server : private Outlet {
   Server(Server&&) = delete;
   Server& operator=(Server&&) = delete;
 
-  // Serves until SIGTERM or SIGINT. Returns the exit status: 0 when all that was accepted has been
-  // answered.
+  // Opens the streams and serves until SIGTERM or SIGINT. Returns the exit status: 0 when all that
+  // was accepted has been answered. Throws an Error when it cannot start.
   int run();
 
  private:
@@ -69,18 +71,34 @@ class Server : private Outlet {
     std::shared_ptr<Job> parked;  // waits for room in its lane
   };
 
-  // server.cc: life.
   // A stream on its way to its lane.
   struct Prepared {
     OpenedStream opened;
     std::unique_ptr<Ledger> ledger;
     std::map<std::string, std::uint64_t> feed;  // the last numbers that were given
   };
+  struct Started {
+    std::unique_ptr<Keeper> keeper;  // outlives the ledgers
+    std::vector<Prepared> streams;
+  };
 
+  // server_start.cc: from a configuration to streams at work.
   void lock_state();
-  void open_state();
+  void begin_start();
+  void open_all(Started& started);
+  [[nodiscard]] std::unique_ptr<Keeper> make_keeper();
+  // Any thread.
   [[nodiscard]] Prepared prepare(const StreamSettings& settings, OpenedStream opened,
-                                 const std::map<std::string, std::uint64_t>& feed);
+                                 const std::map<std::string, std::uint64_t>& feed,
+                                 Keeper* keeper) const;
+  void end_start(Started& started, const std::exception_ptr& failure);
+  void finish_start(Started& started);
+  void show_start();
+  void append_start(std::string& out) const;
+  void keep_early(const std::shared_ptr<Job>& job);
+  void break_off_start();
+
+  // server.cc: life.
   void add_stream(const StreamSettings& settings, Prepared prepared);
   void show_keeping(bool keeping, const std::string& message);
   void show_log(std::uint64_t bytes);
@@ -90,6 +108,7 @@ class Server : private Outlet {
   [[nodiscard]] std::unique_ptr<Entrance> make_entrance(const std::vector<std::string>& endpoints,
                                                         const std::string& stream);
   void open(std::unique_ptr<Entrance> made);
+  void read(Entrance& entrance);
   void open_subscriptions();
   void show_life(std::chrono::microseconds interval);
   void await_signal();
@@ -112,6 +131,7 @@ class Server : private Outlet {
   // server_requests.cc: messages in, answers out.
   void take_request(Frames& frames);
   void require_small(const Frames& frames) const;
+  void refuse(const Job& job);
   void serve(const std::shared_ptr<Job>& job);
   void hand_over(const std::shared_ptr<Job>& job);
   void take_message(Entrance& entrance, Frames& frames);
@@ -157,6 +177,16 @@ class Server : private Outlet {
   Decoder decoder_;
   std::vector<std::string_view> frame_views_;
 
+  // While it starts.
+  const Beginning beginning_;
+  bool is_starting_ = true;
+  StartProgress progress_;  // of a reload, too
+  std::vector<std::shared_ptr<Job>> early_;
+  std::size_t early_bytes_ = 0;
+  std::uint64_t steps_shown_ = 0;
+  std::exception_ptr failure_;  // why it could not
+  std::thread starter_;
+
   bool is_draining_ = false;
   bool flushes_later_ = false;
   bool is_reloading_ = false;
@@ -165,6 +195,7 @@ class Server : private Outlet {
   std::optional<Clock::time_point> grace_ends_;
   int status_ = 0;
   Clock::time_point started_ = Clock::now();
+  Clock::time_point start_told_ = started_;
   std::thread reloader_;
 
   std::uint64_t requests_ = 0;

@@ -16,7 +16,7 @@ namespace phsic {
 
 void Server::reload() {
   if (is_draining_) return;
-  if (is_reloading_) {
+  if (is_reloading_ || is_starting_) {
     reloads_again_ = true;
     return;
   }
@@ -54,10 +54,11 @@ std::map<std::string, Server::Prepared> Server::prepare_new(const Config& runnin
   std::map<std::string, Prepared> prepared;
   if (added.empty()) return prepared;
   const EncoderPath path({wanted.encoder_path.begin(), wanted.encoder_path.end()});
-  auto opened = open_streams(added, path, wanted.state, Beginning::kJoin);
+  auto opened = open_streams(added, path, wanted.state, Beginning::kJoin, progress_);
   try {
     for (std::size_t i = 0; i < added.size(); ++i) {
-      prepared.emplace(added[i].name, prepare(added[i], std::move(opened.streams[i]), opened.feed));
+      prepared.emplace(added[i].name,
+                       prepare(added[i], std::move(opened.streams[i]), opened.feed, keeper_.get()));
     }
   } catch (...) {
     withdraw(prepared);

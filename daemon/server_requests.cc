@@ -52,13 +52,26 @@ void Server::take_request(Frames& frames) {
   try {
     require_small(frames);
     decoder_.request(frame_views_, *job);
-    serve(job);
+    if (is_starting_ && job->operation != Operation::kPing) {
+      keep_early(job);
+    } else {
+      serve(job);
+    }
+  } catch (...) {
+    refuse(*job);
+  }
+}
+
+// REQUIRES: an exception is being handled, which says why.
+void Server::refuse(const Job& job) {
+  try {
+    throw;
   } catch (const RequestError& problem) {
     ++bad_requests_;
-    reply(*job, error_reply(job->id, problem.code(), problem.what()));
+    reply(job, error_reply(job.id, problem.code(), problem.what()));
   } catch (const std::exception& problem) {
     ++bad_requests_;
-    reply(*job, error_reply(job->id, "failed", reason(problem)));
+    reply(job, error_reply(job.id, "failed", reason(problem)));
   }
 }
 
@@ -186,6 +199,7 @@ std::string Server::ping_reply(const Job& job) const {
   if (keeper_ != nullptr) {
     fmt::format_to(std::back_inserter(out), ",\"keeping\":{}", keeper_->is_keeping());
   }
+  if (is_starting_) append_start(out);
   out += '}';
   return out;
 }

@@ -26,6 +26,22 @@ std::string read_as_far_as_possible(const StateFile& file, std::uint32_t stream,
   }
 }
 
+// One that has learned nothing may become any other.
+bool has_learned(const StateFile& file, const StreamRecord& record, std::uint64_t first_entry,
+                 const StateMarks& marks) {
+  return first_entry != 0 || marks.find(record) || !file.snapshots(record.id).empty();
+}
+
+void require_same(const StateFile& file, const StreamRecord& record, const Stream& stream) {
+  const auto differences = identity_differences(record.identity, identity_text(stream.identity()));
+  if (differences.empty()) return;
+  throw IdentityError(fmt::format(
+      "{}: the state of stream {} was learned with something else:\n  {}\n"
+      "Restore what it was learned with, learn it again with the new configuration (phsic state "
+      "rebuild), or begin anew beside it (phsicd --fresh).",
+      file.file(), record.name, fmt::join(differences, "\n  ")));
+}
+
 // The newest snapshot that is whole.
 std::optional<EntryPlace> open_newest(const StateFile& file, const StreamRecord& record,
                                       Stream& stream, Recovery& recovery) {
@@ -100,19 +116,23 @@ struct Adoptions {
 
 // How far a journal can be read.
 struct Reach {
-  std::uint64_t end = 0;  // the first entry that cannot be read
-  std::string problem;    // why; empty: it is the end of the journal
-  LastAdoption last;      // what is not reached must not be waited for
+  std::uint64_t end = 0;    // the first entry that cannot be read
+  std::uint64_t pairs = 0;  // before it
+  std::string problem;      // why; empty: it is the end of the journal
+  LastAdoption last;        // what is not reached must not be waited for
 };
 
 // The replay goes as far, and no further: SQLite may tell another story when it reads a damaged
 // page again.
-Reach find_reach(const StateFile& file, const StreamRecord& record, EntryPlace next) {
+Reach find_reach(const StateFile& file, const StreamRecord& record, EntryPlace next,
+                 const RecoveryWatcher& watcher) {
   Reach reach;
+  const auto before = next.pairs;
   Adoptions adoptions;
   const auto problem = read_as_far_as_possible(
       file, record.id, next.number - 1, false,
       [&](std::uint64_t number, std::uint64_t pairs, std::span<const char> bytes) {
+        if (watcher) watcher(0, 0);
         try {
           adoptions.note(read_entry(number, pairs, bytes, next));
           ++next.number;
@@ -125,6 +145,7 @@ Reach find_reach(const StateFile& file, const StreamRecord& record, EntryPlace n
       });
   if (reach.problem.empty()) reach.problem = problem;
   reach.end = next.number;
+  reach.pairs = next.pairs - before;
   reach.last = adoptions.last;
   return reach;
 }
@@ -147,6 +168,8 @@ std::uint64_t lost_up_to(std::span<const char> bytes, std::uint64_t pairs,
 void apply(const StateFile& file, const StreamRecord& record, const Entry& entry, Replay& replay) {
   try {
     replay.apply(entry);
+  } catch (const Interrupted&) {
+    throw;
   } catch (const std::exception& problem) {
     throw Error(fmt::format(
         "{}: stream {}: entry {} of the journal is whole, but cannot be learned again: {}\n"
@@ -156,10 +179,13 @@ void apply(const StateFile& file, const StreamRecord& record, const Entry& entry
 }
 
 void replay(const StateFile& file, const StreamRecord& record, const EntryPlace& from,
-            Stream& stream, Recovery& recovery) {
+            Stream& stream, Recovery& recovery, const RecoveryWatcher& watcher) {
   EntryPlace next = {record.id, from.number + 1, from.pairs};
-  auto [end, problem, last] = find_reach(file, record, next);
-  Replay replay(stream, recovery.serving, last.begun, last.adopted);
+  auto [end, all, problem, last] = find_reach(file, record, next, watcher);
+  const auto learned = [&, of = all](std::uint64_t pairs) {
+    if (watcher) watcher(pairs, of);
+  };
+  Replay replay(stream, recovery.serving, last.begun, last.adopted, learned);
   const auto unreadable = read_as_far_as_possible(
       file, record.id, from.number, false,
       [&, &end = end, &why = problem](std::uint64_t number, std::uint64_t pairs,
@@ -213,17 +239,18 @@ void compare(const StateMark& mark, const StreamRecord& record, Recovery& recove
 }  // namespace
 
 Replay::Replay(Stream& stream, ServingState& serving, std::uint64_t begun,
-               std::uint64_t last_adopted)
-    : stream_(stream), serving_(serving), begun_(begun), last_adopted_(last_adopted) {}
+               std::uint64_t last_adopted, std::function<void(std::uint64_t)> learned)
+    : stream_(stream),
+      serving_(serving),
+      begun_(begun),
+      last_adopted_(last_adopted),
+      learned_(std::move(learned)) {}
 
 void Replay::apply(const Entry& entry) {
   const auto number = entry.place.number;
   switch (entry.kind) {
     case EntryKind::kTexts:
-    case EntryKind::kVectors:
-      learn(entry.pairs);
-      pairs_ += entry.pairs.size();
-      return;
+    case EntryKind::kVectors: learn(entry.pairs); return;
     case EntryKind::kFreeze:
       // Only a model that is still in use, or on its way, is worth building.
       if (number >= begun_) {
@@ -276,7 +303,10 @@ void Replay::encode(const EntryPairs& pairs, std::size_t first, std::size_t coun
 
 void Replay::learn(const EntryPairs& pairs) {
   for (std::size_t first = 0; first < pairs.size(); first += kPiece) {
-    encode(pairs, first, std::min(kPiece, pairs.size() - first));
+    if (learned_) learned_(pairs_);
+    const auto count = std::min(kPiece, pairs.size() - first);
+    encode(pairs, first, count);
+    pairs_ += count;
     Lesson lesson;
     lesson.x = batch_.x.view();
     lesson.y = batch_.y.view();
@@ -302,23 +332,21 @@ LastAdoption last_adoption(const StateFile& file, std::uint32_t stream) {
   return adoptions.last;
 }
 
+void require_identity(const StateFile& file, const StreamRecord& record, const Stream& stream,
+                      const StateMarks& marks) {
+  if (!has_learned(file, record, file.first_entry(record.id), marks)) return;
+  require_same(file, record, stream);
+}
+
 Recovery recover(const StateFile& file, const std::string& name, Stream& stream,
-                 std::size_t id_window, const StateMarks& marks) {
+                 std::size_t id_window, const StateMarks& marks, const RecoveryWatcher& watcher) {
   Recovery recovery(id_window);
   const auto record = file.find(name);
   if (!record) return recovery;
   const auto first = first_entry(file, *record, recovery);
   const auto mark = marks.find(*record);
-  // One that has learned nothing may become any other.
-  if (first == 0 && !mark && file.snapshots(record->id).empty()) return recovery;
-  const auto differences = identity_differences(record->identity, identity_text(stream.identity()));
-  if (!differences.empty()) {
-    throw IdentityError(fmt::format(
-        "{}: the state of stream {} was learned with something else:\n  {}\n"
-        "Restore what it was learned with, learn it again with the new configuration (phsic state "
-        "rebuild), or begin anew beside it (phsicd --fresh).",
-        file.file(), name, fmt::join(differences, "\n  ")));
-  }
+  if (!has_learned(file, *record, first, marks)) return recovery;
+  require_same(file, *record, stream);
   recovery.stream = record->id;
   const auto snapshot = open_newest(file, *record, stream, recovery);
   const auto before = snapshot ? 0 : pairs_before_journal(file, record->id);
@@ -331,7 +359,7 @@ Recovery recover(const StateFile& file, const std::string& name, Stream& stream,
   const auto from = snapshot.value_or(EntryPlace{record->id, 0, 0});
   recovery.from_snapshot = stream.pairs();
   recovery.last = {record->id, from.number, from.pairs};
-  replay(file, *record, from, stream, recovery);
+  replay(file, *record, from, stream, recovery, watcher);
   if (mark) compare(*mark, *record, recovery);
   return recovery;
 }

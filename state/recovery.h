@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <exception>
 #include <functional>
 #include <memory>
 #include <string>
@@ -38,19 +39,35 @@ struct Recovery {
   explicit Recovery(std::size_t id_window) : serving(id_window) {}
 };
 
+// Told how many pairs of the journal have been learned again, of how many; of none while the
+// journal is only read. Called often. It may throw an Interrupted, which ends the recovery.
+using RecoveryWatcher = std::function<void(std::uint64_t pairs, std::uint64_t of)>;
+class Interrupted : public std::exception {
+ public:
+  [[nodiscard]] const char* what() const noexcept override { return "the daemon is about to end"; }
+};
+
+// Throws an IdentityError if the state of a stream, as far as it has learned anything, is of
+// another one.
+void require_identity(const StateFile& file, const StreamRecord& record, const Stream& stream,
+                      const StateMarks& marks);
+
 // Brings back what the file has of `name` into a stream that has learned nothing. Damage is told,
 // and all that comes before it is used; so is a journal that ends before its mark. Throws an
 // IdentityError if the stream is another one than the state was learned with, an Error if nothing
 // can be recovered where there should be something, or if an entry that is whole cannot be learned:
 // the encoder may do better the next time.
 [[nodiscard]] Recovery recover(const StateFile& file, const std::string& name, Stream& stream,
-                               std::size_t id_window, const StateMarks& marks = {});
+                               std::size_t id_window, const StateMarks& marks = {},
+                               const RecoveryWatcher& watcher = {});
 
 // Applies the entries of a journal to a stream, one by one.
 class Replay {
  public:
   // `last_adopted` is the last entry that brings a model into use: only that model is built.
-  Replay(Stream& stream, ServingState& serving, std::uint64_t begun, std::uint64_t last_adopted);
+  // `learned` is called every some pairs with how many there were.
+  Replay(Stream& stream, ServingState& serving, std::uint64_t begun, std::uint64_t last_adopted,
+         std::function<void(std::uint64_t)> learned = {});
 
   // Throws an Error when the entry cannot be applied. Of its pairs some may have been learned then.
   void apply(const Entry& entry);
@@ -67,6 +84,7 @@ class Replay {
   ServingState& serving_;
   const std::uint64_t begun_;
   const std::uint64_t last_adopted_;
+  const std::function<void(std::uint64_t)> learned_;
   std::uint64_t pairs_ = 0;
   std::uint64_t models_ = 0;
   std::unique_ptr<Refresh> refresh_;

@@ -64,6 +64,9 @@ TEST_CASE("What ping, streams and refresh answer is told plainly") {
   CHECK(
       describe_ping(Message(R"({"version":"0.1.0","endpoints":{"feed":["tcp://*:1"]}})").root()) ==
       "phsicd 0.1.0\n  feed     tcp://*:1\n");
+  const Message starting(R"({"version":"1","endpoints":{},"starting":)"
+                         R"({"doing":"recovering","stream":"c","pairs":7,"of":9}})");
+  CHECK(describe_ping(starting.root()) == "phsicd 1\n  starting: recovering c, 7 of 9 pairs\n");
   CHECK(describe_streams(
             Message(R"({"streams":[{"name":"c","options":{"rank":"3"},"pairs":9,"model":2}]})")
                 .root()) == "c: 9 pairs learned, model 2\n  rank: 3\n");

@@ -25,10 +25,14 @@ class Daemon:
             stdout=self.log, stderr=self.log)
         self.connect = ["--connect", self.service]
         deadline = time.monotonic() + 60
-        while attempt("ping", *self.connect, "--timeout", "0.2").returncode != 0:
+        while not self.is_ready():
             if self.process.poll() is not None or time.monotonic() > deadline:
                 self.stop()
                 raise AssertionError((folder / "log").read_text())
+
+    def is_ready(self):
+        done = attempt("ping", "--json", *self.connect, "--timeout", "0.2")
+        return done.returncode == 0 and b'"starting"' not in done.stdout
 
     def stop(self):
         self.process.terminate()

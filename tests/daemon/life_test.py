@@ -1,7 +1,6 @@
 """Start, reload, drain and end, and streams that do not hold each other up."""
 
 import json
-import os
 import signal
 import socket
 import subprocess
@@ -376,50 +375,6 @@ class Start(Case):
         again.service = daemon.service
         again.wait_until_ready()
         self.assertEqual(again.stats()["pid"], again.process.pid)
-
-
-class Notify(Case):
-    def setUp(self):
-        folder = tempfile.TemporaryDirectory()
-        self.addCleanup(folder.cleanup)
-        self.path = f"{folder.name}/notify"
-        self.notices = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
-        self.addCleanup(self.notices.close)
-        self.notices.bind(self.path)
-        self.notices.settimeout(PATIENCE)
-        self.heard = []
-
-    def hear(self, wanted):
-        """Everything up to the notice `wanted`."""
-        while wanted not in self.heard:
-            self.heard += self.notices.recv(4096).decode().splitlines()
-        place = self.heard.index(wanted) + 1
-        before, self.heard = self.heard[:place], self.heard[place:]
-        return before
-
-    def test_systemd_hears_of_every_step(self):
-        daemon = self.daemon(env={"NOTIFY_SOCKET": self.path, "WATCHDOG_USEC": "200000"},
-                             through=["sh", "-c", 'WATCHDOG_PID=$$ exec "$0" "$@"'])
-        self.hear("READY=1")
-        for _ in range(3):
-            self.hear("WATCHDOG=1")
-        daemon.reload()
-        self.hear("RELOADING=1")
-        self.assertRegex("\n".join(self.hear("READY=1")), "MONOTONIC_USEC=[0-9]+")
-        daemon.config["feed-queue"] = 7
-        daemon.reload()  # is refused
-        self.hear("RELOADING=1")
-        self.hear("READY=1")
-        self.hear("WATCHDOG=1")
-        daemon.signal(signal.SIGTERM)
-        self.hear("STOPPING=1")
-        self.assertEqual(daemon.wait(), 0)
-
-    def test_a_watchdog_of_another_process_is_left_alone(self):
-        daemon = self.daemon(env={"NOTIFY_SOCKET": self.path, "WATCHDOG_USEC": "200000",
-                                  "WATCHDOG_PID": str(os.getpid())})
-        daemon.signal(signal.SIGTERM)
-        self.assertNotIn("WATCHDOG=1", self.hear("STOPPING=1"))
 
 
 if __name__ == "__main__":

@@ -153,13 +153,19 @@ class Daemon:
         self.file.write_text(json.dumps(self.config, indent=1))
 
     def wait_until_ready(self):
+        while "starting" in (answer := self.first_answer()):
+            pass
+        self.endpoints = answer["endpoints"]
+
+    def first_answer(self):
+        """To a ping, from a daemon that may be starting."""
         self.own = self.client()
         self.own.send({"op": "ping"})
         deadline = time.monotonic() + PATIENCE
         while not self.own.socket.poll(50):
             if self.process.poll() is not None or time.monotonic() > deadline:
                 raise AssertionError(f"the daemon did not start:\n{self.log()}")
-        self.endpoints = self.own.receive()["endpoints"]
+        return self.own.receive()
 
     def client(self, kind=zmq.DEALER, endpoint=None, rcvhwm=0):
         client = Client(endpoint or self.service, kind, rcvhwm)

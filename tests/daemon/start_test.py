@@ -1,9 +1,15 @@
 """What comes before a daemon is ready: checks, locks, recovery, and what others hear of it."""
 
 import os
+import signal
+import socket
+import sqlite3
+import tempfile
 import unittest
+from contextlib import closing
 
-from phsicd import SMALL, Case, pairs_of
+from gated import GATED, WithGate
+from phsicd import PATIENCE, SMALL, Case, pairs_of
 
 PAIRS = pairs_of(300, 31)
 
@@ -52,6 +58,150 @@ class Locks(Case):
         daemon.until(lambda: daemon.ask("ping")["keeping"])
         self.beside(daemon, "-lock").unlink()
         self.assert_kept_out(daemon, second)
+
+
+class Waiting(WithGate):
+    def learned_waiting(self, **settings):
+        """A daemon that has learned three pairs and was killed. The last of them has to wait."""
+        self.gate.touch()
+        daemon = self.gated({"s": GATED}, state=True, **settings)
+        daemon.own.learn([["a", "b"], ["c", "d"], ["wait", "e"]], 1)
+        daemon.kill()
+        self.gate.unlink()
+        return daemon
+
+
+class Recovering(Waiting):
+    def test_a_daemon_that_recovers_tells_how_far_it_is_and_serves_when_it_is_done(self):
+        daemon = self.learned_waiting()
+        daemon.start(waits=False)
+        while (answer := daemon.first_answer()).get("starting", {}).get("pairs") != 2:
+            self.assertIn("starting", answer)
+        self.assertTrue(answer["ok"])
+        self.assertEqual(answer["endpoints"]["ingest"], [daemon.ingest])
+        answer["starting"].pop("seconds")
+        self.assertEqual(answer["starting"],
+                         {"doing": "recovering", "stream": "s", "pairs": 2, "of": 3})
+        self.assertRegex(daemon.log(), "(?m) info recovering stream=s from_snapshot=0 to_replay=3$")
+        # Who asks for something else waits, and gets it.
+        clients = [daemon.client() for _ in range(3)]
+        for number, client in enumerate(clients):
+            client.send({"op": "learn", "pairs": [[f"x{number}", "y"]], "wait": True})
+        bad = daemon.client()
+        self.assertEqual(bad.error({"op": "sing"}), "unknown_op")
+        self.assertIn("starting", daemon.first_answer())
+        self.assertFalse(any(client.socket.poll(0) for client in clients))
+        self.gate.touch()
+        self.assertTrue(all(client.receive()["durable"] for client in clients))
+        daemon.wait_until_ready()
+        self.assertEqual(daemon.stats("s")["pairs"], 6)
+
+    def test_requests_beyond_measure_are_refused_while_a_daemon_recovers(self):
+        daemon = self.learned_waiting()
+        daemon.start(waits=False)
+        self.assertIn("starting", daemon.first_answer())
+        client = daemon.client()
+        for number in range(1100):
+            client.send({"op": "score", "pairs": [["a", "b"]], "id": number})
+        early = [client.receive() for _ in range(76)]
+        self.assertEqual({answer["error"]["code"] for answer in early}, {"overloaded"})
+        self.gate.touch()
+        self.assertTrue(all(client.receive()["ok"] for _ in range(1024)))
+
+    def test_a_daemon_that_recovers_ends_when_it_is_told_to(self):
+        for ending in (signal.SIGTERM, signal.SIGINT):
+            daemon = self.learned_waiting()
+            daemon.start(waits=False)
+            self.assertIn("starting", daemon.first_answer())
+            client = daemon.client()
+            client.send({"op": "score", "pairs": [["a", "b"]]})
+            client.send({"op": "ping"})
+            self.assertIn("starting", client.receive())
+            daemon.signal(ending)
+            self.assertEqual(client.receive()["error"]["code"], "shutting_down")
+            self.assertEqual(daemon.wait(), 0)  # its encoder waits still
+            self.assertIn("ends before it has started", daemon.log())
+            self.gate.touch()
+            daemon.start()
+            self.assertEqual(daemon.stats("s")["pairs"], 3)
+            daemon.kill()
+
+    def test_a_reload_that_hangs_does_not_outlive_sigterm(self):
+        daemon = self.learned_waiting()
+        waiting = daemon.config["streams"].pop("s")
+        daemon.config["streams"] = {"a": SMALL}
+        daemon.start()
+        with closing(sqlite3.connect(daemon.state)) as file:
+            known = file.execute("select * from stream order by id").fetchall()
+        daemon.config["streams"]["s"] = {**waiting, "queue-pairs": 77}
+        daemon.config["streams"]["new"] = SMALL
+        daemon.write()
+        daemon.signal(signal.SIGHUP)
+        daemon.until(lambda: "recovering stream=s" in daemon.log())
+        answer = daemon.ask("learn", pairs=PAIRS[:5], stream="a")
+        self.assertIs(answer["durable"], True)
+        daemon.signal(signal.SIGTERM)
+        daemon.until(lambda: "draining" in daemon.log())
+        self.gate.touch()
+        self.assertEqual(daemon.wait(), 0)
+        # Of the reload nothing stays.
+        with closing(sqlite3.connect(daemon.state)) as file:
+            self.assertEqual(file.execute("select * from stream order by id").fetchall(), known)
+        daemon.start()
+        self.assertEqual(daemon.stats("s")["pairs"], 3)
+
+
+class Notify(Waiting):
+    def setUp(self):
+        super().setUp()
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.endpoint = f"{folder.name}/notify"
+        self.notices = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
+        self.addCleanup(self.notices.close)
+        self.notices.bind(self.endpoint)
+        self.notices.settimeout(PATIENCE)
+        self.heard = []
+
+    def hear(self, wanted):
+        """Everything up to the notice `wanted`."""
+        while wanted not in self.heard:
+            self.heard += self.notices.recv(4096).decode().splitlines()
+        place = self.heard.index(wanted) + 1
+        before, self.heard = self.heard[:place], self.heard[place:]
+        return before
+
+    def test_systemd_hears_of_every_step(self):
+        daemon = self.daemon(env={"NOTIFY_SOCKET": self.endpoint, "WATCHDOG_USEC": "200000"},
+                             through=["sh", "-c", 'WATCHDOG_PID=$$ exec "$0" "$@"'])
+        self.hear("READY=1")
+        for _ in range(3):
+            self.hear("WATCHDOG=1")
+        daemon.reload()
+        self.hear("RELOADING=1")
+        self.assertRegex("\n".join(self.hear("READY=1")), "MONOTONIC_USEC=[0-9]+")
+        daemon.config["feed-queue"] = 7
+        daemon.reload()  # is refused
+        self.hear("RELOADING=1")
+        self.hear("READY=1")
+        self.hear("WATCHDOG=1")
+        daemon.signal(signal.SIGTERM)
+        self.hear("STOPPING=1")
+        self.assertEqual(daemon.wait(), 0)
+
+    def test_systemd_hears_of_a_start_that_takes_long(self):
+        daemon = self.learned_waiting(env={"NOTIFY_SOCKET": self.endpoint})
+        daemon.start(waits=False)
+        self.hear("EXTEND_TIMEOUT_USEC=600000000")
+        self.hear("STATUS=starting: recovering stream s, 2 of 3 pairs")
+        self.gate.touch()
+        self.hear("READY=1")
+
+    def test_a_watchdog_of_another_process_is_left_alone(self):
+        daemon = self.daemon(env={"NOTIFY_SOCKET": self.endpoint, "WATCHDOG_USEC": "200000",
+                                  "WATCHDOG_PID": str(os.getpid())})
+        daemon.signal(signal.SIGTERM)
+        self.assertNotIn("WATCHDOG=1", self.hear("STOPPING=1"))
 
 
 if __name__ == "__main__":
