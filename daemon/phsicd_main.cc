@@ -11,6 +11,7 @@
 #include "daemon/config.h"
 #include "daemon/log.h"
 #include "daemon/server.h"
+#include "daemon/start_check.h"
 
 namespace {
 
@@ -22,6 +23,7 @@ struct Arguments {
   std::string check;
   std::vector<std::string> settings;
   bool fresh = false;
+  bool without_models = false;
   bool prints_config = false;
   bool prints_reference = false;
 
@@ -49,8 +51,14 @@ void add_to(CLI::App& app, Arguments& arguments) {
   app.add_option("-c,--config", arguments.config,
                  "configuration (default: one stream on loopback; --print-config shows it)")
       ->type_name("FILE");
-  app.add_option("--check", arguments.check, "only say what is wrong with this configuration")
-      ->type_name("FILE");
+  auto* check =
+      app.add_option("--check", arguments.check,
+                     "only say what is wrong with this configuration, and what would keep a daemon "
+                     "with it from starting: encoders, model files, state")
+          ->type_name("FILE");
+  app.add_flag("--without-models", arguments.without_models,
+               "check without opening the model files of encoders, which may be large")
+      ->needs(check);
   app.add_option("--set", arguments.settings,
                  "a setting that counts more than the file, such as "
                  "service=ipc:///run/phsicd/service or streams.chat.half-life=2h; may be given "
@@ -89,6 +97,11 @@ int run(int argc, char** argv) {
   }
   if (!arguments.check.empty()) {
     const auto config = arguments.read(arguments.check);
+    using Depth = phsic::CheckDepth;
+    const auto problems =
+        phsic::check_start(config, arguments.without_models ? Depth::kWithoutModels : Depth::kAll);
+    for (const auto& problem : problems) fmt::print(stderr, "{}: {}\n", arguments.check, problem);
+    if (!problems.empty()) return kFailed;
     fmt::print("{}: fine, {} stream{}\n", arguments.check, config.streams.size(),
                config.streams.size() == 1 ? "" : "s");
     return kDone;

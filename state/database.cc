@@ -25,9 +25,23 @@ void make_private(const std::string& file) {
 int flags_of(Database::Access access) {
   switch (access) {
     case Database::Access::kRead: return SQLITE_OPEN_READONLY;
+    case Database::Access::kReadAlone: return SQLITE_OPEN_READONLY | SQLITE_OPEN_URI;
     case Database::Access::kWrite: return SQLITE_OPEN_READWRITE;
     default: return SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE;
   }
+}
+
+// SQLite takes it for one that nobody changes, and needs no locks.
+std::string immutable_uri(const std::string& file) {
+  std::string uri = "file:";
+  for (const char c : std::filesystem::absolute(file).string()) {
+    if (c == '%' || c == '?' || c == '#') {
+      uri += fmt::format("%{:02x}", static_cast<unsigned>(c));
+    } else {
+      uri += c;
+    }
+  }
+  return uri + "?immutable=1";
 }
 
 // As SQLite does by itself, and notes down how far that got.
@@ -54,8 +68,9 @@ Database::Database(const std::string& file, Access access)
     : file_(file), handle_(nullptr, sqlite3_close_v2) {
   if (access == Access::kCreate) make_private(file);
   sqlite3* handle = nullptr;
+  const auto name = access == Access::kReadAlone ? immutable_uri(file) : file;
   const int code =
-      sqlite3_open_v2(file.c_str(), &handle, flags_of(access) | SQLITE_OPEN_NOMUTEX, nullptr);
+      sqlite3_open_v2(name.c_str(), &handle, flags_of(access) | SQLITE_OPEN_NOMUTEX, nullptr);
   handle_.reset(handle);
   if (code != SQLITE_OK) fail(code);
   sqlite3_extended_result_codes(handle, 1);

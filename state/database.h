@@ -33,7 +33,8 @@ void remove_database(const std::string& file);
 
 class Database {
  public:
-  enum class Access { kRead, kWrite, kCreate };
+  // kReadAlone makes no file beside it. REQUIRES: nobody has it open, and it has no log.
+  enum class Access { kRead, kReadAlone, kWrite, kCreate };
 
   // Throws a DatabaseError.
   Database(const std::string& file, Access access);

@@ -130,7 +130,7 @@ void StateFile::open_existing(Database::Access access) {
     throw Error(fmt::format("{}: found schema version {}, expected 1 to {}", file(), version_,
                             kStateVersion));
   }
-  if (access == Database::Access::kRead) return;
+  if (access == Database::Access::kRead || access == Database::Access::kReadAlone) return;
   tune(database_);
   page_bytes_ = static_cast<std::uint64_t>(database_.number("PRAGMA page_size"));
   if (version_ < kStateVersion) {

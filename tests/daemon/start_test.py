@@ -1,17 +1,79 @@
 """What comes before a daemon is ready: checks, locks, recovery, and what others hear of it."""
 
+import json
 import os
 import signal
 import socket
 import sqlite3
+import subprocess
 import tempfile
 import unittest
 from contextlib import closing
+from pathlib import Path
 
 from gated import GATED, WithGate
-from phsicd import PATIENCE, SMALL, Case, pairs_of
+from phsicd import PATIENCE, PHSICD, SMALL, Case, pairs_of
 
 PAIRS = pairs_of(300, 31)
+
+
+class Check(Case):
+    def attempt(self, *arguments):
+        return subprocess.run([PHSICD, *map(str, arguments)], capture_output=True, text=True,
+                              timeout=PATIENCE, check=False)
+
+    def test_a_check_opens_what_a_start_needs(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        folder = Path(folder.name)
+        words = folder / "words.vec"
+        words.write_text("2 2\nriver 1 2\nstone 3 4\n")
+        nowhere = "wordvec:file=/nowhere/at.all"
+        path = folder / "c.yaml"
+        for streams, state, named in (
+                ({"a": {"encoder": "nowhere"}}, None, ["streams.a", "nowhere"]),
+                ({"a": {"encoder": nowhere}, "b": {"encoder": nowhere}}, None,
+                 ["streams.a", "streams.b", "/nowhere/at.all"]),
+                ({"a": SMALL}, "/nowhere/phsicd.db", ["state: /nowhere: "]),
+                ({"a": SMALL}, path, ["not a database"]),
+                ({"a": {"encoder": f"wordvec:cache=off,file={words}"}}, folder / "new.db", [])):
+            with self.subTest(streams=streams, state=state):
+                path.write_text(json.dumps({"streams": streams, "state": str(state or "")}))
+                before = sorted(folder.iterdir())
+                done = self.attempt("--check", path)
+                self.assertEqual(done.returncode, 1 if named else 0, done.stderr)
+                for word in (str(path), *named) if named else ():
+                    self.assertIn(word, done.stderr)
+                self.assertEqual(sorted(folder.iterdir()), before)
+        for encoder, status in (("nowhere", 1), (nowhere, 0)):
+            path.write_text(json.dumps({"streams": {"a": {"encoder": encoder}}}))
+            self.assertEqual(self.attempt("--check", path, "--without-models").returncode, status)
+        self.assertEqual(self.attempt("--without-models").returncode, 2)
+
+    def test_a_check_beside_a_daemon_and_after_it_changes_nothing(self):
+        daemon = self.daemon(state=True)
+        daemon.own.learn(PAIRS[:300])
+
+        def files():
+            return {file.name: file.read_bytes() for file in daemon.state.parent.iterdir()
+                    if not file.name.endswith("-shm")}
+
+        for end in (None, daemon.kill, daemon.start, daemon.stop):
+            if end:
+                end()
+            before = files()
+            done = self.attempt("--check", daemon.file)
+            self.assertEqual((done.returncode, done.stderr), (0, ""))
+            self.assertEqual(files(), before)
+        daemon.config["streams"]["chat"] = {**SMALL, "kernel": "linear"}
+        daemon.write()
+        done = self.attempt("--check", daemon.file)
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("kernel: found cosine, expected linear", done.stderr)
+        daemon.state.unlink()
+        done = self.attempt("--check", daemon.file)
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("300 pairs", done.stderr)
 
 
 class Locks(Case):
