@@ -84,6 +84,9 @@ class Installed(Case):
         done = subprocess.run(["systemd-analyze", "verify", unit], capture_output=True, text=True,
                               check=False)
         self.assertEqual((done.returncode, done.stdout + done.stderr), (0, ""))
+        # A disk that is full for an hour must not end it for good.
+        limits = dict(line.split("=", 1) for line in text.splitlines() if line.startswith("StartLimit"))
+        self.assertEqual(limits, {"StartLimitIntervalSec": "0"})
 
 
 if __name__ == "__main__":
