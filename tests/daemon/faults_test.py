@@ -170,12 +170,13 @@ class Disk(WithState):
                 self.assert_promises_hold(fault)
                 shutil.rmtree(self.file.parent)
 
-    def test_an_orderly_end_meanwhile_is_an_end(self):
+    def test_an_orderly_end_meanwhile_is_an_end_with_a_status_of_its_own(self):
         daemon = self.faulty()
         self.assert_durable(daemon, PAIRS[:100])
         self.fault("ENOSPC")
         self.learn(daemon, PAIRS[200:300], "accepted")
-        daemon.stop()
+        self.assertEqual(daemon.stop(), 1)
+        self.assertRegex(daemon.log(), "(?m) error .*without having kept everything.*full")
         self.fault("")
         daemon.start()
         self.assertGreaterEqual(daemon.stats("chat")["pairs"], 100)
@@ -235,7 +236,8 @@ class Disk(WithState):
             while daemon.stats()["state"]["log_bytes"] < 1 << 26:
                 daemon.ask("snapshot")
         self.assertRegex(daemon.log(), "(?m) warning log of the state grows .*bytes=[0-9]{8}")
-        daemon.until(lambda: daemon.ask("snapshot") and daemon.stats()["state"]["log_bytes"] < 1 << 25)
+        daemon.until(lambda: daemon.ask("snapshot") and
+                     daemon.stats()["state"]["log_bytes"] < 1 << 25)
         daemon.until(lambda: "log of the state is short again" in daemon.log())
         events = self.events(subscriber)
         self.assertTrue(all(event["keeping"] for event in events))
