@@ -12,6 +12,7 @@
 #include "core/pmi.h"
 #include "core/random.h"
 #include "core/refresh.h"
+#include "core/reservoir.h"
 #include "state/seen_ids.h"
 #include "tests/core/allocations.h"
 #include "tests/core/streams.h"
@@ -26,9 +27,11 @@ using phsic::test::peak_bytes;
 
 std::atomic<std::size_t> allocations{0};
 std::atomic<std::size_t> last_allocation{SIZE_MAX};  // from there on there is no memory
+std::atomic<std::size_t> largest{0};                 // in bytes
 
 void* counted_or_null(std::size_t size) noexcept {
   if (++allocations > last_allocation) return nullptr;
+  if (size > largest) largest = size;
   void* memory = std::malloc(size == 0 ? 1 : size);
   live_bytes += malloc_usable_size(memory);
   if (live_bytes > peak_bytes) peak_bytes = live_bytes.load();
@@ -190,6 +193,23 @@ TEST_CASE("Watching for drift allocates nothing but at a restart") {
   for (int i = 0; i < 100; ++i) alarm.add(scores);
   CHECK(alarm.looks() > 6);
   CHECK(allocations - before == 0);
+}
+
+TEST_CASE("A reservoir holds twice its capacity at most, however many pairs were displaced") {
+  constexpr std::size_t kCapacity = 10;
+  constexpr ItemShape kRow{ItemKind::kDense, 100};
+  Reservoir<double> reservoir(kCapacity, kRow, kRow);
+  const std::vector<double> values(100, 1);
+  const DenseRows<double> row{values.data(), 1, values.size()};
+  largest = 0;
+  for (std::uint64_t i = 0; i < 2000; ++i) {
+    // Every pair displaces another.
+    reservoir.offer(row, row, 0, i, 50 * double(i), Random(3, i).uniform());
+  }
+  CHECK(reservoir.size() == kCapacity);
+  CHECK(reservoir.sequences().size() == kCapacity);
+  // A vector that grows may take twice what it needs.
+  CHECK(largest <= 2 * 2 * kCapacity * sizeof(double) * values.size());
 }
 
 TEST_CASE("A full window of ids allocates nothing, and an unused one nothing either") {

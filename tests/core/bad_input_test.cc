@@ -1,4 +1,5 @@
 // Every kind of bad pair: refused with its fault, and nothing else changes.
+#include <algorithm>
 #include <catch2/catch.hpp>
 #include <cmath>
 #include <limits>
@@ -119,6 +120,7 @@ TEST_CASE("Kernels at the edge of floats stay finite") {
     std::vector<double> scores(300);
     ScoreScratch<float> scratch;
     CHECK(model->score(x, x, scores.data(), nullptr, scratch) == 300);
+    CHECK(std::all_of(scores.begin(), scores.end(), [](double s) { return std::isfinite(s); }));
   }
   CHECK_THROWS_WITH(Kernel::gaussian(1e-20), Catch::Contains("found 1e-20, expected 1e-15 to"));
 }

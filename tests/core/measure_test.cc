@@ -180,6 +180,10 @@ TEST_CASE("The ridge is chosen from the grid by held-back pairs") {
   spec.kind = EstimatorKind::kGaussianPmi;
   const auto model = refresh(learner, spec, Learner<float>::Extent::kWithoutHeldBack).model;
   CHECK(std::count(std::begin(kRidgeGrid), std::end(kRidgeGrid), model->facts().ridge) == 1);
+  spec.ridge = kRidgeGrid[0];
+  const auto tiny = refresh(learner, spec, Learner<float>::Extent::kWithoutHeldBack).model;
+  CHECK(model->facts().ridge > kRidgeGrid[0]);
+  CHECK(model->facts().accuracy->auc > tiny->facts().accuracy->auc);
   spec.ridge = 0.25;
   CHECK(refresh(learner, spec, Learner<float>::Extent::kAll).model->facts().ridge == 0.25);
   spec.ridge = -1;

@@ -254,21 +254,5 @@ TEST_CASE("A saved threshold below which no key can lie is refused") {
   }
 }
 
-TEST_CASE("Memory stays within twice the capacity") {
-  Reservoir<double> reservoir(10, kOne, kOne);
-  std::size_t largest = 0;
-  for (std::uint64_t i = 0; i < 20000; ++i) {
-    // Every pair displaces another.
-    offer(reservoir, i, 50 * double(i), 3);
-    Writer writer;
-    if (i % 1000 == 0) {
-      reservoir.save(writer);
-      largest = std::max(largest, writer.bytes().size());
-    }
-  }
-  CHECK(reservoir.size() == 10);
-  CHECK(largest < 1000);
-}
-
 }  // namespace
 }  // namespace phsic::test

@@ -6,6 +6,7 @@
 #include <stdexcept>
 #include <string>
 #include <string_view>
+#include <thread>
 #include <utility>
 #include <vector>
 
@@ -89,15 +90,26 @@ TEST_CASE("Many threads encode with one encoder and rank with one stream") {
   for (std::size_t i = 0; i < together.size(); ++i) CHECK(together[i] == rank(i));
 }
 
-TEST_CASE("What one thread throws reaches the caller when all have ended") {
-  std::atomic<int> done{0};
-  CHECK_THROWS_WITH(for_each_in_parallel(100, 4,
+TEST_CASE("What one thread throws ends the work, and reaches the caller when all have ended") {
+  // The others are at work when the first throws.
+  constexpr std::size_t kThreads = 4;
+  std::atomic<std::size_t> begun{0};
+  std::atomic<std::size_t> ended{0};
+  std::atomic<bool> throws{false};
+  // It would take forever to do all of it.
+  CHECK_THROWS_WITH(for_each_in_parallel(std::size_t{1} << 62U, kThreads,
                                          [&](std::size_t i) {
-                                           if (i == 7) throw std::runtime_error("seven");
-                                           ++done;
+                                           ++begun;
+                                           if (i == 0) {
+                                             while (begun < kThreads) std::this_thread::yield();
+                                             throws = true;
+                                             throw std::runtime_error("nought");
+                                           }
+                                           while (!throws) std::this_thread::yield();
+                                           ++ended;
                                          }),
-                    "seven");
-  CHECK(done < 100);
+                    "nought");
+  CHECK(ended == begun - 1);
 }
 
 }  // namespace

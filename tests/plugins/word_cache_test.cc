@@ -123,6 +123,7 @@ TEST_CASE("A cache of any other size is made anew") {
   }
   model.folder().write(fs::path("cache") / cache.filename(), good + "more");
   model.require_right(model.open());
+  REQUIRE(read_file(cache) == good);
 }
 
 TEST_CASE("A model that changed is read again") {
