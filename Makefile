@@ -11,6 +11,7 @@ CLANG_PACKAGES := clang clang-format clang-tidy libclang-rt-14-dev llvm
 JOBS ?= $(shell nproc)
 FUZZ_SECONDS ?= 60
 ROUNDS ?= 1000
+MINUTES ?= 60
 
 SOURCES = $(shell find . -path ./build -prune -o \( -name '*.cc' -o -name '*.h' \) -print | sort)
 # What is shipped. Tests and benchmarks are held to the format and the compilers' warnings.
@@ -75,6 +76,13 @@ torture: build  ## end a daemon under load and let its disk fail, ROUNDS=1000 ti
 	    FAULTY_DISK=$(CURDIR)/build/release/tests/faulty_disk.so PYTHONDONTWRITEBYTECODE=1 \
 	    tests/daemon/torture.py $$how $(ROUNDS) $(SEED) || exit; \
 	done
+
+.PHONY: soak
+soak: packages  ## attack a daemon for MINUTES=60 while honest clients score and learn; SEED=N
+	cmake --preset release
+	cmake --build --preset release -j $(JOBS) --target phsicd phsic
+	@PHSICD=build/release/bin/phsicd PHSIC=build/release/bin/phsic PHSIC_SOURCE=. FAULTY_DISK= \
+	  PYTHONDONTWRITEBYTECODE=1 tests/daemon/soak.py $(MINUTES) $(SEED)
 
 .PHONY: bench
 bench: build  ## run the benchmarks; JSON=FILE writes the results there too

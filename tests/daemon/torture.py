@@ -307,6 +307,10 @@ class Torture:
         for _ in range(rounds):
             self.one_end()
         self.finish()
+        self.compare()
+
+    def compare(self):
+        """Stops the daemon, and shows that others come to what it has."""
         scores, counts = {}, {}
         for name in STREAMS:
             self.refresh(self.daemon, name)
