@@ -89,8 +89,8 @@ std::string printable_lines(std::string_view text) {
 }
 
 std::string for_output(std::string_view text) {
-  static const bool is_terminal = ::isatty(STDOUT_FILENO) == 1;
-  return is_terminal ? printable_lines(text) : std::string(text);
+  static const bool kIsTerminal = ::isatty(STDOUT_FILENO) == 1;
+  return kIsTerminal ? printable_lines(text) : std::string(text);
 }
 
 std::string quote(std::string_view text) {
