@@ -17,7 +17,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-Json describe(const EncoderLibrary& library) {
+Json describe_encoder(const EncoderLibrary& library) {
   Json out;
   out["name"] = library.plugin().name;
   out["version"] = library.plugin().version;
@@ -64,7 +64,7 @@ void run_encoders(const EncodersArguments& arguments) {
   auto all = Json::array();
   for (const auto& file : path.all()) {
     try {
-      all.push_back(describe(*EncoderLibrary::load(file)));
+      all.push_back(describe_encoder(*EncoderLibrary::load(file)));
     } catch (const Error& problem) {
       fmt::print(stderr, "phsic: {}\n", printable_lines(problem.what()));
     }

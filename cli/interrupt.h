@@ -2,7 +2,12 @@
 // ends at once.
 #pragma once
 
+#include <chrono>
+
 namespace phsic {
+
+// How long to wait before asking again whether somebody wants to end.
+inline constexpr std::chrono::milliseconds kInterruptLook{100};
 
 // While one lives, the wish is noted. One at a time.
 class Interrupt {

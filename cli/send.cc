@@ -22,7 +22,6 @@ using Clock = std::chrono::steady_clock;
 constexpr std::size_t kLongestId = 256;  // bytes, as the wire has it
 constexpr double kMostRate = 1e9;
 constexpr double kMessagesPerSecond = 20;  // at least, where the rate allows it
-constexpr Milliseconds kLook{200};         // how soon Ctrl-C is heard
 
 // Where to send, and as what.
 struct Target {
@@ -131,7 +130,7 @@ class Sender {
                      std::chrono::duration<double>(static_cast<double>(sent_) / arguments_.rate));
     while (Clock::now() < turn) {
       if (Interrupt::is_wanted()) return false;
-      std::this_thread::sleep_until(std::min(turn, Clock::now() + kLook));
+      std::this_thread::sleep_until(std::min(turn, Clock::now() + kInterruptLook));
     }
     return true;
   }
@@ -144,7 +143,7 @@ class Sender {
       }
       if (connection_.send(message)) return true;
       if (Interrupt::is_wanted()) return false;
-      connection_.wait_to_send(kLook);
+      connection_.wait_to_send(kInterruptLook);
     }
   }
 

@@ -15,8 +15,6 @@
 namespace phsic {
 namespace {
 
-constexpr Milliseconds kLook{200};  // how soon Ctrl-C is heard
-
 std::string find_feed(const TailArguments& arguments) {
   if (!arguments.endpoint.empty()) return arguments.endpoint;
   auto client = arguments.daemon.connect();
@@ -59,7 +57,7 @@ class Tail {
       if (const auto frames = feed_.receive()) {
         take(*frames);
       } else {
-        feed_.wait_to_receive(kLook);
+        feed_.wait_to_receive(kInterruptLook);
       }
     }
   }

@@ -17,7 +17,6 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-constexpr Milliseconds kLook{100};  // how soon Ctrl-C is heard
 constexpr std::string_view kToTheTop = "\x1b[H";
 constexpr std::string_view kClear = "\x1b[2J";
 constexpr std::string_view kClearToEndOfLine = "\x1b[K";
@@ -81,7 +80,7 @@ std::string on_screen(std::string_view text) {
 bool sleep_until(Clock::time_point when) {
   while (Clock::now() < when) {
     if (Interrupt::is_wanted()) return false;
-    std::this_thread::sleep_until(std::min(when, Clock::now() + kLook));
+    std::this_thread::sleep_until(std::min(when, Clock::now() + kInterruptLook));
   }
   return !Interrupt::is_wanted();
 }

@@ -10,7 +10,7 @@
 namespace phsic {
 namespace {
 
-constexpr std::size_t kMostPairs = 20000;
+constexpr std::size_t kMostDistances = 20000;
 
 double squared_distance(const DenseRows<double>& rows, std::size_t a, std::size_t b) {
   double sum = 0;
@@ -85,7 +85,7 @@ double median_distance(const Items<double>& items, const std::vector<double>& we
         std::visit([&](const auto& rows) { return squared_distance(rows, a, b); }, items);
     distances.emplace_back(std::sqrt(squared), weight);
   };
-  if (n * (n - 1) / 2 <= kMostPairs) {
+  if (n * (n - 1) / 2 <= kMostDistances) {
     for (std::size_t a = 0; a < n; ++a) {
       for (std::size_t b = a + 1; b < n; ++b) add(a, b, weights[a] * weights[b]);
     }
@@ -98,7 +98,7 @@ double median_distance(const Items<double>& items, const std::vector<double>& we
       const auto found = std::upper_bound(cumulative.begin(), cumulative.end(), at);
       return std::min(static_cast<std::size_t>(found - cumulative.begin()), n - 1);
     };
-    for (std::size_t i = 0; i < kMostPairs; ++i) {
+    for (std::size_t i = 0; i < kMostDistances; ++i) {
       const std::size_t a = draw();
       const std::size_t b = draw();
       if (a != b) add(a, b, 1);

@@ -135,5 +135,6 @@ void make_positive(Covariance& covariance) {
   template void rebuild(Moments&, FeaturePair<T>, const Reservoir<T>::Sample&, Workspace&);
 PHSIC_INSTANTIATE(float)
 PHSIC_INSTANTIATE(double)
+#undef PHSIC_INSTANTIATE
 
 }  // namespace phsic

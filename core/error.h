@@ -31,6 +31,8 @@ enum class Fault : std::uint8_t {
 // Values larger than this are refused: sums of their squares over a block must fit a float.
 inline constexpr double kMaxMagnitude = 1e9;
 inline constexpr double kMaxWeight = 1e6;
+// No stream weighs more: 2^64 pairs of kMaxWeight.
+inline constexpr double kMostWeight = 2e25;
 // Seconds, before or after zero. Differences of such times stay finite in units of any half-life.
 inline constexpr double kMaxTime = 1e15;
 

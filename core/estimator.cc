@@ -14,7 +14,7 @@ namespace phsic {
 namespace {
 
 // Batches are scored in chunks of this many rows, so that scratch does not grow with the batch.
-constexpr std::size_t kChunk = 256;
+constexpr std::size_t kProjectedRows = 256;
 
 // L of c + ridge tr(c)/d I; empty if there is none. REQUIRES: a positive trace.
 Eigen::MatrixXd ridge_factor(const Eigen::MatrixXd& c, double ridge) {
@@ -170,10 +170,10 @@ void Estimator<T>::score(const Items<T>& x, const Items<T>& y, double* scores,
                          Workspace& workspace) const {
   const std::size_t rows = row_count(x);
   const std::size_t r = rank();
-  Workspace::Buffer<T> storage_u(workspace, std::min(rows, kChunk) * r);
-  Workspace::Buffer<T> storage_v(workspace, std::min(rows, kChunk) * r);
-  for (std::size_t first = 0; first < rows; first += kChunk) {
-    const std::size_t count = std::min(kChunk, rows - first);
+  Workspace::Buffer<T> storage_u(workspace, std::min(rows, kProjectedRows) * r);
+  Workspace::Buffer<T> storage_v(workspace, std::min(rows, kProjectedRows) * r);
+  for (std::size_t first = 0; first < rows; first += kProjectedRows) {
+    const std::size_t count = std::min(kProjectedRows, rows - first);
     const T* u = project_x(slice(x, first, count), storage_u.data());
     const T* v = project_y(slice(y, first, count), storage_v.data());
     for (std::size_t i = 0; i < count; ++i) scores[first + i] = combine(u + i * r, v + i * r);
@@ -186,10 +186,10 @@ void Estimator<T>::score_one_to_many(const Items<T>& x, const Items<T>& y, doubl
   const std::size_t rows = row_count(y);
   const std::size_t r = rank();
   Workspace::Buffer<T> storage_u(workspace, r);
-  Workspace::Buffer<T> storage_v(workspace, std::min(rows, kChunk) * r);
+  Workspace::Buffer<T> storage_v(workspace, std::min(rows, kProjectedRows) * r);
   const T* u = project_x(x, storage_u.data());
-  for (std::size_t first = 0; first < rows; first += kChunk) {
-    const std::size_t count = std::min(kChunk, rows - first);
+  for (std::size_t first = 0; first < rows; first += kProjectedRows) {
+    const std::size_t count = std::min(kProjectedRows, rows - first);
     const T* v = project_y(slice(y, first, count), storage_v.data());
     for (std::size_t j = 0; j < count; ++j) scores[first + j] = combine(u, v + j * r);
   }

@@ -12,7 +12,7 @@ namespace phsic {
 namespace {
 
 // The sample is projected in chunks of this many rows, so that scratch does not grow with it.
-constexpr std::size_t kChunk = 256;
+constexpr std::size_t kExplainedRows = 256;
 
 // Features written out with their zeros: in `storage`, or where they are if they are dense.
 template <class T>
@@ -89,8 +89,8 @@ typename Explainer<T>::Side Explainer<T>::place(const Items<T>& items, bool is_x
   }
   Workspace workspace;
   FeatureBlock<T> block;
-  for (std::size_t first = 0; first < rows; first += kChunk) {
-    const std::size_t count = std::min(kChunk, rows - first);
+  for (std::size_t first = 0; first < rows; first += kExplainedRows) {
+    const std::size_t count = std::min(kExplainedRows, rows - first);
     map.map(slice(items, first, count), block, workspace);
     for (std::size_t i = 0; stays_sparse && i < count; ++i) {
       if (side.sparse.append(block.features, i) != Fault::kNone) {

@@ -299,6 +299,7 @@ ItemBlock<T> ItemBlock<T>::load(Reader& reader) {
   template class ItemBlock<T>;
 PHSIC_INSTANTIATE(float)
 PHSIC_INSTANTIATE(double)
+#undef PHSIC_INSTANTIATE
 template ItemBlock<float> ItemBlock<float>::cast() const;
 template ItemBlock<double> ItemBlock<float>::cast() const;
 template ItemBlock<double> ItemBlock<double>::cast() const;

@@ -9,9 +9,6 @@
 namespace phsic {
 namespace {
 
-// No stream weighs more: 2^64 pairs of kMaxWeight.
-constexpr double kMostWeight = 2e25;
-
 // Archives of this version and later have what clipping needs.
 constexpr std::uint32_t kClipsSince = 3;
 
@@ -179,5 +176,6 @@ template struct PivotChange<double>;
   template Learner<T> Learner<T>::load(Reader&);
 PHSIC_INSTANTIATE(float)
 PHSIC_INSTANTIATE(double)
+#undef PHSIC_INSTANTIATE
 
 }  // namespace phsic

@@ -11,7 +11,7 @@ namespace phsic {
 namespace {
 
 // Rows are looked at and scored in chunks, so that scratch does not grow with the batch.
-constexpr std::size_t kChunk = 256;
+constexpr std::size_t kScoredRows = 256;
 constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 
 }  // namespace
@@ -96,10 +96,10 @@ std::size_t Model<T>::score_rows(const Items<T>& x, const Items<T>& y, bool one_
   }
   // A bad row of numbers spoils its own score only; bad indices and texts must not be touched.
   const bool harmless = x_.kind == ItemKind::kDense && y_.kind == ItemKind::kDense;
-  std::array<Fault, kChunk> found{};
+  std::array<Fault, kScoredRows> found{};
   std::size_t scored = 0;
-  for (std::size_t first = 0; first < rows; first += kChunk) {
-    const std::size_t count = std::min(kChunk, rows - first);
+  for (std::size_t first = 0; first < rows; first += kScoredRows) {
+    const std::size_t count = std::min(kScoredRows, rows - first);
     const std::size_t sound = inspect_rows(x, y, fault_of_x, one_x, first, count, found.data());
     if (sound == count || (sound > 0 && harmless)) {
       score_sound(x, y, one_x, first, count, scores, scratch);

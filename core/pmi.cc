@@ -20,8 +20,6 @@ constexpr std::size_t kMostCounts = std::size_t{1} << 26;
 constexpr std::size_t kSlack = 4;
 // Decay is applied to the counts themselves once its lazy factor falls below this.
 constexpr double kSmallestScale = 1e-100;
-// No stream weighs more: 2^64 pairs of kMaxWeight.
-constexpr double kMostWeight = 2e25;
 
 }  // namespace
 

@@ -27,7 +27,7 @@ using simdjson::dom::object;
 static_assert(std::endian::native == std::endian::little, "vectors are copied as they come");
 
 constexpr std::size_t kLongestId = 256;
-constexpr std::size_t kMostExplained = 100;
+constexpr std::size_t kMostParts = 100;
 constexpr std::string_view kMessage = "a message";
 
 [[noreturn]] void refuse(const std::string& message) { throw RequestError("bad_request", message); }
@@ -377,7 +377,7 @@ void Decoder::request(std::span<const std::string_view> frames, Job& job) {
   if (const auto all = member(head, "all")) job.all = flag_of(*all, "all");
   if (const auto with = member(head, "calibration"))
     job.calibration = flag_of(*with, "calibration");
-  if (const auto top = member(head, "top")) job.top = count_of(*top, "top", 1, kMostExplained);
+  if (const auto top = member(head, "top")) job.top = count_of(*top, "top", 1, kMostParts);
 
   const auto pairs = member(head, "pairs");
   const auto x = member(head, "x");

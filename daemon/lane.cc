@@ -17,7 +17,7 @@
 namespace phsic {
 namespace {
 
-constexpr std::size_t kMostExplained = 64;  // waiting to be explained
+constexpr std::size_t kMostExplaining = 64;  // waiting to be explained
 
 // A broken encoder fails at every pair; saying so once in a while is enough.
 constexpr auto kBetweenFailures = std::chrono::seconds(1);
@@ -33,7 +33,7 @@ Backlog::Amount most_unlearned(const StreamSettings& settings) {
 }
 
 Backlog::Amount most_explained(const StreamSettings& settings) {
-  return {kMostExplained, settings.queue_bytes};
+  return {kMostExplaining, settings.queue_bytes};
 }
 
 void require_shape(std::string_view side, ItemShape found, ItemShape expected) {

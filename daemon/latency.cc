@@ -6,7 +6,7 @@
 namespace phsic {
 namespace {
 
-constexpr auto kPeriod = std::chrono::seconds(30);
+constexpr auto kLatencyPeriod = std::chrono::seconds(30);
 constexpr double kShortest = 1e-7;  // seconds; shorter ones count as this
 constexpr double kGrowth = 1.125;
 
@@ -17,8 +17,8 @@ double upper_end(std::size_t bucket) {
 }  // namespace
 
 void Latency::turn(Clock::time_point now) {
-  if (now - began_ < kPeriod) return;
-  periods_[1] = now - began_ < 2 * kPeriod ? periods_[0] : Period();
+  if (now - began_ < kLatencyPeriod) return;
+  periods_[1] = now - began_ < 2 * kLatencyPeriod ? periods_[0] : Period();
   periods_[0] = Period();
   began_ = now;
 }

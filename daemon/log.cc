@@ -17,7 +17,7 @@
 namespace phsic {
 namespace {
 
-constexpr auto kPeriod = std::chrono::seconds(10);
+constexpr auto kLogPeriod = std::chrono::seconds(10);
 constexpr int kMostInPeriod = 20;
 
 std::atomic<bool> writes_json{false};
@@ -30,7 +30,7 @@ class RateLimit {
     const std::lock_guard lock(mutex_);
     const auto now = std::chrono::steady_clock::now();
     auto& kind = kinds_.try_emplace(std::string(what), Kind{now, 0, 0}).first->second;
-    if (now - kind.began >= kPeriod) {
+    if (now - kind.began >= kLogPeriod) {
       kind.began = now;
       kind.written = 0;
     }

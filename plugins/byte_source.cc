@@ -14,7 +14,7 @@
 namespace phsic::plugins {
 namespace {
 
-constexpr std::size_t kBufferSize = std::size_t{1} << 16U;
+constexpr std::size_t kReadBuffer = std::size_t{1} << 16U;
 
 std::invalid_argument system_fault(const std::string& name) {
   return std::invalid_argument(fmt::format("{}: {}", name, std::strerror(errno)));
@@ -33,14 +33,14 @@ gzFile_s* open_stream(int descriptor, const std::string& name) {
     close(descriptor);
     throw std::invalid_argument(fmt::format("{}: zlib cannot open it", name));
   }
-  gzbuffer(file, kBufferSize);
+  gzbuffer(file, kReadBuffer);
   return file;
 }
 
 }  // namespace
 
 ByteSource::ByteSource(const std::string& path)
-    : name_(path), file_(nullptr, gzclose_r), buffer_(kBufferSize) {
+    : name_(path), file_(nullptr, gzclose_r), buffer_(kReadBuffer) {
   const int descriptor = open_to_read(path);
   file_.reset(open_stream(descriptor, name_));
   measure(descriptor);
@@ -63,7 +63,7 @@ bool ByteSource::fill() {
     begin_ = 0;
   }
   if (end_ == buffer_.size()) buffer_.resize(2 * buffer_.size());
-  const auto room = std::min(buffer_.size() - end_, kBufferSize);
+  const auto room = std::min(buffer_.size() - end_, kReadBuffer);
   const auto got = gzread(file_.get(), buffer_.data() + end_, static_cast<unsigned>(room));
   int fault = Z_OK;
   const char* reason = gzerror(file_.get(), &fault);

@@ -12,7 +12,7 @@
 namespace phsic::plugins {
 namespace {
 
-constexpr std::size_t kBufferSize = std::size_t{1} << 16U;
+constexpr std::size_t kWriteBuffer = std::size_t{1} << 16U;
 constexpr std::size_t kFirstSlots = 16;
 
 void write_all(int descriptor, const void* data, std::size_t size, std::uint64_t offset) {
@@ -35,7 +35,7 @@ WordTableWriter::WordTableWriter(int descriptor, std::uint32_t dimension)
       written_(sizeof(WordTableHeader)),
       slots_(kFirstSlots) {
   header_.dimension = dimension;
-  buffer_.reserve(kBufferSize);
+  buffer_.reserve(kWriteBuffer);
   XXH3_64bits_reset(hash_.get());
 }
 
@@ -100,11 +100,11 @@ void WordTableWriter::append(const void* data, std::size_t size) {
   XXH3_64bits_update(hash_.get(), data, size);
   const auto* bytes = static_cast<const char*>(data);
   while (size > 0) {
-    const auto part = std::min(size, kBufferSize - buffer_.size());
+    const auto part = std::min(size, kWriteBuffer - buffer_.size());
     buffer_.insert(buffer_.end(), bytes, bytes + part);
     bytes += part;
     size -= part;
-    if (buffer_.size() == kBufferSize) flush();
+    if (buffer_.size() == kWriteBuffer) flush();
   }
 }
 

@@ -12,13 +12,13 @@
 namespace phsic {
 namespace {
 
-constexpr std::size_t kLongestName = 64;
+constexpr std::size_t kLongestStreamName = 64;
 constexpr std::size_t kLongestText = std::size_t{1} << 20U;
 
 }  // namespace
 
 bool is_stream_name(std::string_view name) {
-  const bool has_length = !name.empty() && name.size() <= kLongestName;
+  const bool has_length = !name.empty() && name.size() <= kLongestStreamName;
   return has_length && name.front() != '.' && std::all_of(name.begin(), name.end(), [](char c) {
            return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
                   c == '-' || c == '_' || c == '.';
@@ -30,7 +30,7 @@ void require_stream_name(std::string_view name) {
   throw Error(
       fmt::format("found the name \"{}\", expected 1 to {} of the letters a-z and A-Z, "
                   "digits, - _ and ., not beginning with .",
-                  name, kLongestName));
+                  name, kLongestStreamName));
 }
 
 void PortableStream::save(Writer& writer) const {
@@ -42,7 +42,7 @@ void PortableStream::save(Writer& writer) const {
 
 PortableStream PortableStream::load(Reader& reader) {
   PortableStream stream;
-  stream.name = reader.text("name", kLongestName);
+  stream.name = reader.text("name", kLongestStreamName);
   if (!is_stream_name(stream.name)) {
     reader.refuse("name", "found something else, expected the name of a stream");
   }

@@ -6,7 +6,7 @@ namespace phsic {
 namespace {
 
 constexpr std::string_view kKind = "SNAP";
-constexpr std::size_t kLongestName = 64;
+constexpr std::size_t kLongestCounterName = 64;
 constexpr std::uint32_t kMostCounters = 1000;
 
 EntryPlace load_place(Reader& reader) {
@@ -33,7 +33,7 @@ void ServingState::save(Writer& writer) const {
 void ServingState::load(Reader& reader) {
   const auto count = reader.number_in<std::uint32_t>("counters", 0, kMostCounters);
   for (std::uint32_t i = 0; i < count; ++i) {
-    auto name = reader.text("counter", kLongestName);
+    auto name = reader.text("counter", kLongestCounterName);
     counters[std::move(name)] = reader.number<std::uint64_t>("counter");
   }
   drift = DriftAlarm::load(reader);

@@ -18,7 +18,7 @@ LoadedEncoder encoder_for(const std::string& file, const std::string& weight) {
   return {shipped("fasttext"), options.dump()};
 }
 
-std::string refusal(const std::string& file) {
+std::string fasttext_refusal(const std::string& file) {
   return opening_error(shipped("fasttext"), nlohmann::json{{"file", file}}.dump());
 }
 
@@ -93,13 +93,13 @@ TEST_CASE("A word is looked for in other cases before its n-grams are") {
 TEST_CASE("What is no fastText model is refused") {
   const TestFolder folder;
   const auto text = folder.write("words.vec", "2 2\na 1 2\nb 3 4\n");
-  CHECK(refusal(text) ==
+  CHECK(fasttext_refusal(text) ==
         text +
             ": byte 0: found \"2 2\\x0aa 1 2\\x0ab 3 4\\x0a\", expected the magic number "
             "793712314 (wordvec reads .vec files) in a fastText model");
-  CHECK(refusal(folder.write("empty", "")).find("empty") != std::string::npos);
-  CHECK(refusal(folder / "none").find("No such file") != std::string::npos);
-  CHECK(refusal(folder.path()).find("no regular file") != std::string::npos);
+  CHECK(fasttext_refusal(folder.write("empty", "")).find("empty") != std::string::npos);
+  CHECK(fasttext_refusal(folder / "none").find("No such file") != std::string::npos);
+  CHECK(fasttext_refusal(folder.path()).find("no regular file") != std::string::npos);
 }
 
 TEST_CASE("Every truncation of a model is refused") {
@@ -113,10 +113,10 @@ TEST_CASE("Every truncation of a model is refused") {
     for (std::size_t size = 0; size < bytes.size(); size += size < 300 ? 1 : step) {
       INFO(size);
       const auto cut = folder.write("cut", bytes.substr(0, size));
-      REQUIRE(refusal(cut).find(cut) == 0);
+      REQUIRE(fasttext_refusal(cut).find(cut) == 0);
     }
     const auto longer = folder.write("longer", bytes + "x");
-    REQUIRE(refusal(longer).find("expected the end of the file") != std::string::npos);
+    REQUIRE(fasttext_refusal(longer).find("expected the end of the file") != std::string::npos);
   }
 }
 

@@ -10,7 +10,7 @@
 namespace phsic::tests {
 namespace {
 
-std::string refusal(const std::string& file) {
+std::string wordvec_refusal(const std::string& file) {
   const nlohmann::json options = {{"file", file}, {"cache", "off"}};
   return opening_error(shipped("wordvec"), options.dump());
 }
@@ -61,7 +61,7 @@ TEST_CASE("A wrong text file is refused with line, found and expected") {
                 "reads such models"},
        }) {
     const auto file = folder.write("words", bytes);
-    CHECK(refusal(file) == std::string(file).append(":").append(message));
+    CHECK(wordvec_refusal(file) == std::string(file).append(":").append(message));
   }
 }
 
@@ -70,13 +70,13 @@ TEST_CASE("A vector longer than the largest dimension is refused") {
   std::string line = "word";
   for (int i = 0; i < 32769; ++i) line += " 1";
   const auto file = folder.write("words", line);
-  CHECK(refusal(file) == file + ":1: found a vector of 32769 values, expected 1 to 32768");
+  CHECK(wordvec_refusal(file) == file + ":1: found a vector of 32769 values, expected 1 to 32768");
 }
 
 TEST_CASE("A line without end is refused before it fills the memory") {
   const TestFolder folder;
   const auto file = folder.write("words", std::string(5 << 20, 'x'));
-  CHECK(refusal(file) ==
+  CHECK(wordvec_refusal(file) ==
         file + ": byte 0: found a line of more than 4194304 bytes, expected a shorter one");
 }
 
@@ -86,7 +86,7 @@ TEST_CASE("A wrong binary file is refused with byte, found and expected") {
   const auto bytes = vectors.as_binary(false);
   const auto check = [&](const std::string& wrong, const std::string& message) {
     const auto file = folder.write("words", wrong);
-    CHECK(refusal(file) == file + ": byte " + message);
+    CHECK(wordvec_refusal(file) == file + ": byte " + message);
   };
   check(bytes.substr(0, bytes.size() - 1),
         "48: found the end of the file in the vector of word 3 of 3, expected 4 values");
@@ -108,13 +108,13 @@ TEST_CASE("Every truncation of a file with a header is refused") {
     for (std::size_t size = 0; size + 1 < bytes.size(); ++size) {
       INFO(size);
       const auto file = folder.write("words", bytes.substr(0, size));
-      REQUIRE(refusal(file).find(file) == 0);
+      REQUIRE(wordvec_refusal(file).find(file) == 0);
     }
   }
   // A text may be cut within its last number unnoticed, but not before.
   const auto text = vectors.as_text(true);
   for (std::size_t size = 0; size < text.rfind(' ') + 1; ++size) {
-    REQUIRE(!refusal(folder.write("words", text.substr(0, size))).empty());
+    REQUIRE(!wordvec_refusal(folder.write("words", text.substr(0, size))).empty());
   }
 }
 
@@ -123,13 +123,13 @@ TEST_CASE("Damaged gzip data is refused") {
   auto bytes = gzip(random_vectors(50, 5).as_text(true));
   bytes[bytes.size() / 2] = static_cast<char>(bytes[bytes.size() / 2] ^ 0x55);
   const auto file = folder.write("words.gz", bytes);
-  CHECK(refusal(file).find(file) == 0);
+  CHECK(wordvec_refusal(file).find(file) == 0);
 }
 
 TEST_CASE("What is no regular file is refused") {
   const TestFolder folder;
-  CHECK(refusal(folder.path()).find("no regular file") != std::string::npos);
-  CHECK(refusal("/dev/null").find("no regular file") != std::string::npos);
+  CHECK(wordvec_refusal(folder.path()).find("no regular file") != std::string::npos);
+  CHECK(wordvec_refusal("/dev/null").find("no regular file") != std::string::npos);
 }
 
 TEST_CASE("Random bytes are refused") {
@@ -140,7 +140,7 @@ TEST_CASE("Random bytes are refused") {
     std::string bytes(random() % 300, ' ');
     for (char& c : bytes) c = static_cast<char>(random());
     if (trial % 2 == 0) bytes.insert(0, "5 7\n");
-    REQUIRE(!refusal(folder.write("words", bytes)).empty());
+    REQUIRE(!wordvec_refusal(folder.write("words", bytes)).empty());
   }
 }
 
