@@ -14,8 +14,9 @@ ROUNDS ?= 1000
 MINUTES ?= 60
 
 SOURCES = $(shell find . -path ./build -prune -o \( -name '*.cc' -o -name '*.h' \) -print | sort)
-# What is shipped. Tests and benchmarks are held to the format and the compilers' warnings.
-LINTED ?= core plugins engine state daemon cli examples
+SHIPPED := core plugins engine state daemon cli examples
+# Tests and benchmarks are held to the format and the compilers' warnings.
+LINTED ?= $(SHIPPED)
 UNITS = $(filter $(LINTED:%=./%/%),$(filter %.cc,$(SOURCES)))
 
 # $(call install,PACKAGES): calls apt-get only when something is missing, sudo only when needed.
@@ -85,7 +86,9 @@ soak: packages  ## attack a daemon for MINUTES=60 while honest clients score and
 	  PYTHONDONTWRITEBYTECODE=1 tests/daemon/soak.py $(MINUTES) $(SEED)
 
 .PHONY: bench
-bench: build  ## run the benchmarks; JSON=FILE writes the results there too
+bench: packages  ## run the benchmarks; JSON=FILE writes the results there too
+	cmake --preset release
+	cmake --build --preset release -j $(JOBS) --target phsic_bench
 	build/release/bench/phsic_bench $(if $(JSON),--json "$(JSON)")
 
 .PHONY: accuracy
@@ -114,19 +117,27 @@ fuzz: clang-packages  ## fuzz every parser, FUZZ_SECONDS=60 each
 	tests/fuzz/run build/asan $(FUZZ_SECONDS) $(JOBS)
 
 .PHONY: lint
-lint: lint-format lint-tidy  ## check formatting and style
+lint: lint-format lint-syntax lint-tidy  ## check formatting and style
 
 .PHONY: lint-format
 lint-format: clang-packages
 	@echo clang-format --dry-run -Werror
 	@clang-format --dry-run -Werror $(SOURCES)
 
-# clang-tidy reads the compile commands of the preset `lint`; nothing is built for it.
+# Each file for itself, as no build does: nothing may be included by accident.
+.PHONY: lint-syntax
+lint-syntax: clang-packages
+	cmake --preset syntax
+	@! grep -nE '^#include ".*\.cc"' $(SOURCES)
+	tests/syntax build/syntax $(JOBS) $(SHIPPED) bench
+
+# clang-tidy reads the units of the preset `lint`, a dozen files each; nothing is built for it.
 .PHONY: lint-tidy
 lint-tidy: clang-packages
 	cmake --preset lint
 	@echo clang-tidy, $(words $(UNITS)) files
-	@printf '%s\n' $(UNITS) | xargs -P $(JOBS) -n 1 clang-tidy --quiet -p build/lint
+	@ls -S $$(grep -lF $(UNITS:./%=-e $(CURDIR)/%) -r build/lint --include 'unity_*.cxx') | \
+	  xargs -P $(JOBS) -n 1 clang-tidy --quiet -p build/lint
 
 .PHONY: format
 format: clang-packages  ## reformat all sources
