@@ -24,15 +24,12 @@
 #include <vector>
 
 #include "core/archive.h"
+#include "core/estimator_spec.h"
 #include "core/items.h"
 #include "core/moments.h"
 #include "core/workspace.h"
 
 namespace phsic {
-
-enum class EstimatorKind : std::uint8_t { kPhsic, kWhitened, kGaussianPmi };
-
-[[nodiscard]] std::string_view name_of(EstimatorKind kind);
 
 inline constexpr double kMaxCorrelation = 0.999;
 

@@ -10,24 +10,13 @@
 #include <optional>
 #include <vector>
 
+#include "core/feature_block.h"
 #include "core/items.h"
 #include "core/kernel.h"
 #include "core/kernel_columns.h"
 #include "core/pivots.h"
-#include "core/workspace.h"
 
 namespace phsic {
-
-// The features of a block of items, and how well the pivots describe each.
-template <class T>
-struct FeatureBlock {
-  Items<T> features;             // dense or sparse rows; points into `storage` or into the items
-  std::vector<double> self;      // k(x, x); empty without pivots
-  std::vector<double> residual;  // k(x, x) - |a(x)|^2, at least 0; empty without pivots
-
-  std::vector<T> storage;  // owned by the block and reused from call to call
-  std::vector<T> kernel_values;
-};
 
 template <class T>
 class FeatureMap {

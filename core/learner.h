@@ -88,7 +88,7 @@ class Learner {
   [[nodiscard]] ItemBlock<T> held_back_y() const;
 
   // The moments of all pairs but those held back, or of all. Before the first pivots: of none.
-  enum class Extent : std::uint8_t { kWithoutHeldBack, kAll };
+  using Extent = PairExtent;
   [[nodiscard]] Moments moments(Extent extent) const;
 
   // About how many pairs count: n_eff of those in the moments, and recent ones as if each

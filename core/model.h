@@ -14,20 +14,12 @@
 #include "core/calibration.h"
 #include "core/dependence.h"
 #include "core/estimator.h"
+#include "core/feature_block.h"
 #include "core/features.h"
 #include "core/items.h"
 #include "core/measure.h"
-#include "core/workspace.h"
 
 namespace phsic {
-
-// The memory that one thread scores in. Kept between calls, it saves the allocations.
-template <class T>
-struct ScoreScratch {
-  Workspace workspace;
-  FeatureBlock<T> x;
-  FeatureBlock<T> y;
-};
 
 // What is known about a model besides how it scores.
 struct ModelFacts {

@@ -17,6 +17,7 @@
 
 #include "core/archive.h"
 #include "core/items.h"
+#include "core/stream_config.h"
 #include "core/workspace.h"
 
 namespace phsic {
@@ -44,7 +45,7 @@ struct Covariance {
 
 class Moments {
  public:
-  enum class Parts : std::uint8_t { kAll, kCrossOnly };
+  using Parts = MomentParts;
 
   // `half_life` is in the unit of time that advance() is given, be it seconds or pairs; infinite
   // for sums that never forget.

@@ -11,18 +11,9 @@
 
 #include "core/items.h"
 #include "core/kernel.h"
+#include "core/stream_config.h"
 
 namespace phsic {
-
-enum class PivotRule : std::uint8_t {
-  // The next pivot is drawn with probability proportional to weight times residual: randomly
-  // pivoted
-  // Cholesky (Chen, Epperly, Tropp and Webber, 2023). Near-optimal and not led astray by outliers.
-  kRandom,
-  // The largest residual, of equal ones the smallest index: the published PHSIC implementation's
-  // rule.
-  kGreedy,
-};
 
 // Which of the items, and their Cholesky factor.
 struct PivotChoice {

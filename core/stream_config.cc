@@ -78,7 +78,7 @@ StreamConfig StreamConfig::load(Reader& reader) {
   StreamConfig config;
   config.x = load_side(reader);
   config.y = load_side(reader);
-  config.parts = reader.enumerator("parts", Moments::Parts::kCrossOnly);
+  config.parts = reader.enumerator("parts", MomentParts::kCrossOnly);
   config.forgetting.mode = reader.enumerator("forgetting mode", Forgetting::Mode::kWindowSeconds);
   config.forgetting.span = reader.finite("forgetting span");
   config.forgetting.buckets = reader.number<std::uint32_t>("window buckets");

@@ -8,8 +8,6 @@
 #include "core/archive.h"
 #include "core/items.h"
 #include "core/kernel.h"
-#include "core/moments.h"
-#include "core/pivots.h"
 
 namespace phsic {
 
@@ -55,10 +53,25 @@ struct SideConfig {
   [[nodiscard]] std::uint32_t pivot_count() const { return pivots > 0 ? pivots : kDefaultPivots; }
 };
 
+// Which sums of products are kept: C_xy, C_xx and C_yy, or C_xy alone.
+enum class MomentParts : std::uint8_t { kAll, kCrossOnly };
+
+enum class PivotRule : std::uint8_t {
+  // The next pivot is drawn with probability proportional to weight times residual: randomly
+  // pivoted Cholesky (Chen, Epperly, Tropp and Webber, 2023). Near-optimal and not led astray by outliers.
+  kRandom,
+  // The largest residual, of equal ones the smallest index: the published PHSIC implementation's
+  // rule.
+  kGreedy,
+};
+
+// Which pairs: all but those held back, or all.
+enum class PairExtent : std::uint8_t { kWithoutHeldBack, kAll };
+
 struct StreamConfig {
   SideConfig x;
   SideConfig y;
-  Moments::Parts parts = Moments::Parts::kAll;
+  MomentParts parts = MomentParts::kAll;
   Forgetting forgetting;
   PivotRule pivot_rule = PivotRule::kRandom;
   // New pivots are wanted when the mean residual of recent pairs, as a share of their mean k(x,x),

@@ -7,6 +7,7 @@
 #include <iterator>
 #include <numeric>
 
+#include "core/model.h"
 #include "daemon/json_text.h"
 
 namespace phsic {

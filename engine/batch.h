@@ -11,10 +11,14 @@
 #include <string_view>
 #include <vector>
 
-#include "core/model.h"
+#include "core/feature_block.h"
 #include "engine/encoder.h"
 
 namespace phsic {
+
+class Calibration;
+template <class T>
+class Model;
 
 // Texts stay the caller's, valid during the call. REQUIRES: as many x as y, and times or none.
 struct TextPairs {
@@ -39,10 +43,8 @@ struct Release {
   // What its scores mean; empty when that is not known.
   [[nodiscard]] const Calibration& calibration() const;
   // Of a pair of vectors.
-  [[nodiscard]] std::uint64_t multiply_adds() const {
-    return model == nullptr ? 0 : model->multiply_adds();
-  }
-  [[nodiscard]] std::uint64_t epoch() const { return model == nullptr ? 0 : model->facts().epoch; }
+  [[nodiscard]] std::uint64_t multiply_adds() const;
+  [[nodiscard]] std::uint64_t epoch() const;
 };
 
 struct Batch {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <new>
 
+#include "core/model.h"
 #include "core/recent.h"
 #include "engine/parallel.h"
 

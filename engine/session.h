@@ -15,8 +15,9 @@
 #include <string_view>
 #include <vector>
 
+#include "core/accuracy.h"
 #include "core/calibration.h"
-#include "core/model.h"
+#include "core/dependence.h"
 #include "engine/batch.h"
 #include "engine/encoder_library.h"
 #include "engine/stream_spec.h"

@@ -1,5 +1,6 @@
 #include "engine/stream.h"
 
+#include "core/model.h"
 #include "engine/count_stream.h"
 #include "engine/kernel_stream.h"
 
@@ -9,6 +10,12 @@ const Calibration& Release::calibration() const {
   static const Calibration kUnknown;
   return model == nullptr ? kUnknown : model->calibration();
 }
+
+std::uint64_t Release::multiply_adds() const {
+  return model == nullptr ? 0 : model->multiply_adds();
+}
+
+std::uint64_t Release::epoch() const { return model == nullptr ? 0 : model->facts().epoch; }
 
 std::unique_ptr<Stream> Stream::open(const StreamSpec& spec, const EncoderPath& path) {
   if (spec.counts) return std::make_unique<CountStream>(spec);

@@ -21,7 +21,7 @@
 #include <string_view>
 #include <vector>
 
-#include "core/learner.h"
+#include "core/stream_config.h"
 #include "engine/batch.h"
 #include "engine/encoder_library.h"
 #include "engine/stream_spec.h"
@@ -84,7 +84,7 @@ struct PairExplanation {
 
 class Stream {
  public:
-  using Extent = Learner<float>::Extent;
+  using Extent = PairExtent;
 
   // Opens the encoders. Throws an Error that says what is wrong with the specification.
   [[nodiscard]] static std::unique_ptr<Stream> open(const StreamSpec& spec,

@@ -10,8 +10,8 @@
 #include <string>
 #include <string_view>
 
+#include "core/estimator_spec.h"
 #include "core/items.h"
-#include "core/refresh.h"
 #include "core/stream_config.h"
 #include "engine/encoder_spec.h"
 
