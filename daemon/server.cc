@@ -21,8 +21,11 @@ constexpr std::uint64_t kReadAhead = 64;
 constexpr std::uint64_t kLeastReadAhead = 4;
 constexpr std::uint64_t kReadAheadBytes = std::uint64_t{1} << 30U;
 constexpr int kSendAhead = 256;
-constexpr int kHeartbeat = 10000;  // milliseconds; a peer silent for three is gone
-constexpr int kLinger = 1000;      // milliseconds
+// Seconds. A host that does not answer three times is gone.
+constexpr int kKeepAliveIdle = 10;
+constexpr int kKeepAliveInterval = 10;
+constexpr int kKeepAliveCount = 3;
+constexpr int kLinger = 1000;  // milliseconds
 constexpr auto kFlush = std::chrono::milliseconds(2);
 // How long clients that do not read their answers are waited for at the end.
 constexpr auto kGrace = std::chrono::seconds(1);
@@ -124,9 +127,12 @@ std::unique_ptr<Socket> Server::make_socket(zmq::socket_type type) {
   raw.set(zmq::sockopt::rcvhwm, read_ahead(config_));
   raw.set(zmq::sockopt::sndhwm, kSendAhead);
   raw.set(zmq::sockopt::maxmsgsize, static_cast<std::int64_t>(2 * config_.message_bytes));
+  // And no heartbeats of ZeroMQ's own: libzmq 4.3 aborts (out_event: !_io_error) when one is due to
+  // a peer that has hung up while nobody was reading what it had sent.
   raw.set(zmq::sockopt::tcp_keepalive, 1);
-  raw.set(zmq::sockopt::heartbeat_ivl, kHeartbeat);
-  raw.set(zmq::sockopt::heartbeat_timeout, 3 * kHeartbeat);
+  raw.set(zmq::sockopt::tcp_keepalive_idle, kKeepAliveIdle);
+  raw.set(zmq::sockopt::tcp_keepalive_intvl, kKeepAliveInterval);
+  raw.set(zmq::sockopt::tcp_keepalive_cnt, kKeepAliveCount);
   return socket;
 }
 
