@@ -153,13 +153,19 @@ class Daemon:
         self.file.write_text(json.dumps(self.config, indent=1))
 
     def wait_until_ready(self):
-        while "starting" in (answer := self.first_answer()):
-            pass
+        answer = self.first_answer()
+        while "starting" in answer:
+            self.own.socket.poll(10)
+            answer = self.ping()
         self.endpoints = answer["endpoints"]
 
     def first_answer(self):
         """To a ping, from a daemon that may be starting."""
         self.own = self.client()
+        return self.ping()
+
+    def ping(self):
+        """The same again. Fails when the daemon has ended."""
         self.own.send({"op": "ping"})
         deadline = time.monotonic() + PATIENCE
         while not self.own.socket.poll(50):
