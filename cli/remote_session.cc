@@ -9,7 +9,7 @@
 namespace phsic {
 namespace {
 
-constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
+constexpr double kNoScore = std::numeric_limits<double>::quiet_NaN();
 // Pairs that are scored alone go in smaller parts, so that all of the daemon's workers get some.
 constexpr std::size_t kScoredPairs = 1024;
 
@@ -74,7 +74,7 @@ void RemoteSession::score(const TextPairs& pairs, double* scores,
     Request request("score", stream_.name);
     const auto count = request.add_pairs(pairs, {}, first, kScoredPairs);
     if (count == 0) {
-      scores[first] = kNone;
+      scores[first] = kNoScore;
       problems.push_back({first, too_large("pair")});
     } else {
       requests.push_back(std::move(request));
@@ -108,7 +108,7 @@ void RemoteSession::ask_in_order(std::string_view op, const TextPairs& pairs, do
     Request request(op, stream_.name);
     const auto count = request.add_pairs(pairs, {}, first);
     if (count == 0) {
-      if (scores != nullptr) scores[first] = kNone;
+      if (scores != nullptr) scores[first] = kNoScore;
       problems.push_back({first++, too_large("pair")});
       continue;
     }
@@ -147,7 +147,7 @@ void RemoteSession::rank(std::string_view x, std::span<const std::string_view> c
     request.add_text("x", x);
     const auto count = request.add_texts("candidates", candidates, first);
     if (count == 0) {
-      scores[first] = kNone;
+      scores[first] = kNoScore;
       problems.push_back({first++, too_large("candidate, with its context,")});
       continue;
     }

@@ -12,7 +12,7 @@
 namespace phsic {
 namespace {
 
-using Options = std::map<std::string, std::string>;
+using OptionMap = std::map<std::string, std::string>;
 
 const StreamOption* find_option(std::string_view name) {
   const auto all = stream_options();
@@ -22,7 +22,7 @@ const StreamOption* find_option(std::string_view name) {
 }
 
 // A daemon's stream has options that make no difference to its scores; they are no part of it.
-StreamSpec spec_of(const Options& options) {
+StreamSpec spec_from(const OptionMap& options) {
   StreamSpec spec;
   for (const auto& [name, value] : general_first({options.begin(), options.end()})) {
     if (find_option(name) != nullptr) spec.set(name, value);
@@ -31,11 +31,12 @@ StreamSpec spec_of(const Options& options) {
 }
 
 // Would the stream be another if it had the option with this value?
-bool makes_a_difference(const Options& present, const std::string& name, const std::string& value) {
+bool makes_a_difference(const OptionMap& present, const std::string& name,
+                        const std::string& value) {
   auto changed = present;
   changed[name] = value;
   try {
-    return spec_of(changed) != spec_of(present);
+    return spec_from(changed) != spec_from(present);
   } catch (const Error&) {
     return true;  // a half-life where there is a window, say
   }
@@ -51,13 +52,13 @@ OptionList general_first(OptionList options) {
 }
 
 StreamSpec spec_of(const RemoteStream& stream) {
-  return spec_of(Options(stream.options.begin(), stream.options.end()));
+  return spec_from(OptionMap(stream.options.begin(), stream.options.end()));
 }
 
 void require_same_options(const OptionList& wanted, const RemoteStream& stream,
                           const std::string& endpoint) {
-  const Options present(stream.options.begin(), stream.options.end());
-  Options last;
+  const OptionMap present(stream.options.begin(), stream.options.end());
+  OptionMap last;
   for (const auto& [name, value] : wanted) last[name] = value;
   std::vector<std::string> problems;
   for (const auto& [name, value] : last) {

@@ -16,7 +16,7 @@
 namespace phsic {
 namespace {
 
-constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
+constexpr double kNoNumber = std::numeric_limits<double>::quiet_NaN();
 
 // Scores a table and writes it, line by line.
 class ScoreRun {
@@ -71,7 +71,7 @@ class ScoreRun {
     std::size_t pair = 0;
     for (std::size_t row = 0; row < batch_.rows.size(); ++row) {
       const bool is_pair = pair < batch_.size() && batch_.row_of[pair] == row;
-      const double score = is_pair ? scores_[pair++] : kNone;
+      const double score = is_pair ? scores_[pair++] : kNoNumber;
       const auto policy = arguments_.table.bad_lines;
       if (std::isnan(score) && policy == BadLinePolicy::kFail) return;  // report() tells
       if (std::isnan(score) && policy == BadLinePolicy::kDrop) continue;
@@ -79,7 +79,7 @@ class ScoreRun {
       for (const auto& name : arguments_.with) {
         values_.emplace_back(
             (name == "percentile" ? calibration_.percentile(score) : calibration_.p_value(score))
-                .value_or(kNone));
+                .value_or(kNoNumber));
       }
       writer_.row(batch_.rows, row, values_);
     }

@@ -7,9 +7,9 @@
 namespace phsic {
 namespace {
 
-constexpr std::size_t kMostBytes = 64U << 10U;
+constexpr std::size_t kMostLookedAt = 64U << 10U;
 
-class Fault : public nlohmann::json_sax<nlohmann::json> {
+class FaultFinder : public nlohmann::json_sax<nlohmann::json> {
  public:
   bool null() override { return true; }
   bool boolean(bool) override { return true; }
@@ -43,8 +43,8 @@ class Fault : public nlohmann::json_sax<nlohmann::json> {
 }  // namespace
 
 std::string json_fault(std::string_view text) {
-  const auto looked_at = text.substr(0, kMostBytes);
-  Fault fault;
+  const auto looked_at = text.substr(0, kMostLookedAt);
+  FaultFinder fault;
   if (nlohmann::json::sax_parse(looked_at.begin(), looked_at.end(), &fault)) return {};
   if (looked_at.size() < text.size() && fault.offset >= looked_at.size()) return {};
   return fmt::format("at byte {} ({})", fault.offset, fault.reason);

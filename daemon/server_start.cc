@@ -24,7 +24,7 @@ constexpr std::size_t kMostEarlyBytes = 64U << 20U;
 constexpr auto kPatience = std::chrono::minutes(10);
 constexpr auto kTellAgain = std::chrono::seconds(5);
 // For a start to end by itself after a signal. An encoder may take any time.
-constexpr auto kGrace = std::chrono::seconds(1);
+constexpr auto kEarlyGrace = std::chrono::seconds(1);
 
 }  // namespace
 
@@ -199,7 +199,7 @@ void Server::break_off_start() {
   for (const auto& job : std::exchange(early_, {})) {
     reply(*job, error_reply(job->id, "shutting_down", "the daemon is about to end"));
   }
-  drain_timer_.expires_after(kGrace);
+  drain_timer_.expires_after(kEarlyGrace);
   drain_timer_.async_wait([](const boost::system::error_code& error) {
     if (error) return;
     // A thread that does not end cannot be joined: leave everything as it is.

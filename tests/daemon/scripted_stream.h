@@ -62,6 +62,7 @@ class ScriptedStream : public Stream {
     return stream_->learn(lesson, first, stops);
   }
   [[nodiscard]] std::size_t room() const override { return stream_->room(); }
+  [[nodiscard]] bool is_measurable() const override { return stream_->is_measurable(); }
   [[nodiscard]] std::unique_ptr<Refresh> freeze(Extent extent) override {
     auto refresh = stream_->freeze(extent);
     if (script_.freeze) script_.freeze();
@@ -74,6 +75,7 @@ class ScriptedStream : public Stream {
   bool refresh_every(std::uint64_t pairs) override { return stream_->refresh_every(pairs); }
   void skip_refresh() override { stream_->skip_refresh(); }
   [[nodiscard]] std::uint64_t pairs() const override { return stream_->pairs(); }
+  [[nodiscard]] std::uint64_t clipped() const override { return stream_->clipped(); }
 
   [[nodiscard]] std::vector<StreamTrait> identity() const override { return stream_->identity(); }
   [[nodiscard]] std::unique_ptr<const StreamState> state() const override {

@@ -8,15 +8,15 @@
 namespace phsic::test {
 namespace {
 
-std::unique_ptr<Stream> stream_with(std::uint64_t refresh_pairs) {
+std::unique_ptr<phsic::Stream> stream_with(std::uint64_t refresh_pairs) {
   StreamSpec spec;
   spec.x_kernel = Kernel::spectrum(2);
   spec.y_kernel = Kernel::spectrum(2);
   spec.refresh_pairs = refresh_pairs;
-  return Stream::open(spec, EncoderPath());
+  return phsic::Stream::open(spec, EncoderPath());
 }
 
-void learn(Stream& stream, std::size_t pairs) {
+void learn(phsic::Stream& stream, std::size_t pairs) {
   for (std::size_t i = 0; i < pairs; ++i) {
     const auto x = "x" + std::to_string(i % 7);
     const auto y = "y" + std::to_string(i % 7);
@@ -48,7 +48,7 @@ TEST_CASE("No model is due from fewer pairs than can be measured") {
 TEST_CASE("Who asks for a model gets one, of however few pairs") {
   const auto stream = stream_with(20);
   learn(*stream, 20);
-  const auto refresh = stream->freeze(Stream::Extent::kWithoutHeldBack);
+  const auto refresh = stream->freeze(phsic::Stream::Extent::kWithoutHeldBack);
   refresh->build();
   stream->adopt(*refresh);
   CHECK(stream->release()->model->facts().pairs == 20);
