@@ -58,7 +58,8 @@ enum class MomentParts : std::uint8_t { kAll, kCrossOnly };
 
 enum class PivotRule : std::uint8_t {
   // The next pivot is drawn with probability proportional to weight times residual: randomly
-  // pivoted Cholesky (Chen, Epperly, Tropp and Webber, 2023). Near-optimal and not led astray by outliers.
+  // pivoted Cholesky (Chen, Epperly, Tropp and Webber, 2023). Near-optimal and not led astray by
+  // outliers.
   kRandom,
   // The largest residual, of equal ones the smallest index: the published PHSIC implementation's
   // rule.

@@ -343,10 +343,12 @@ class Journal(Case):
         answer = daemon.ask("refresh", stream="chat", all=True)
         self.assertEqual(answer["effective_pairs"], 503)
         seen = daemon.ask("score", stream="chat", pairs=PAIRS[:20])["scores"]
+        # What comes before a durable pair is on the disk, too: the model.
+        daemon.ask("learn", stream="chat", pairs=PAIRS[500:501], promise="durable")
         daemon.kill()
         times = [at for entry in journal.read(daemon.state, "chat")
                  if entry.kind == journal.TEXTS for _, _, at, _ in entry.pairs]
-        self.assertEqual((len(times), times[201:203]), (503, [before + 30, -5]))
+        self.assertEqual((len(times), times[201:203]), (504, [before + 30, -5]))
         self.assertLess(before, times[200])
         self.assertLess(times[200], before + 600)
         # What was learned is learned again, not decided again.
