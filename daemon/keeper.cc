@@ -331,7 +331,6 @@ void Keeper::tell_all(std::span<Item> items, const std::string& problem) {
 }
 
 void Keeper::fail(std::span<const Item> items, const std::exception& problem) {
-  ++failures_;
   const auto* error = dynamic_cast<const DatabaseError*>(&problem);
   const bool is_full = error != nullptr && error->is_full();
   {
@@ -355,7 +354,9 @@ void Keeper::fail(std::span<const Item> items, const std::exception& problem) {
     pause_ = kFirstPause;
     next_try_ = Clock::now() + pause_;
   }
-  // Before anybody hears that something was not kept.
+  // In this order: who counts a failure or hears of one finds it in all that is told.
+  keeping_ = keeps_all();
+  ++failures_;
   show();
 }
 
@@ -425,12 +426,16 @@ void Keeper::watch_log() {
   }
 }
 
+bool Keeper::keeps_all() {
+  const auto all = known();
+  return state_ != nullptr && unwritten_feed_.empty() &&
+         std::all_of(all.begin(), all.end(),
+                     [](const auto* stream) { return stream->is_in_step(); });
+}
+
 // Tells the world when keeping has failed or works again.
 void Keeper::show() {
-  const auto all = known();
-  const bool keeps =
-      state_ != nullptr && unwritten_feed_.empty() &&
-      std::all_of(all.begin(), all.end(), [](const auto* stream) { return stream->is_in_step(); });
+  const bool keeps = keeps_all();
   if (keeps) {
     next_try_.reset();
     const std::lock_guard lock(problem_mutex_);

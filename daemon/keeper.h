@@ -150,6 +150,7 @@ class Keeper {
   [[nodiscard]] std::vector<KeptStream*> known();
   void fail(std::span<const Item> items, const std::exception& problem);
   void retry();
+  [[nodiscard]] bool keeps_all();
   void show();
   void watch_log();
 
