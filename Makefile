@@ -9,6 +9,8 @@ PACKAGES := g++ cmake make ninja-build libeigen3-dev libopenblas-serial-dev libb
 CLANG_PACKAGES := clang clang-format clang-tidy libclang-rt-14-dev llvm
 
 JOBS ?= $(shell nproc)
+# Tests of the daemon wait much of their time.
+TEST_JOBS ?= $(shell expr $(JOBS) + 1)
 FUZZ_SECONDS ?= 60
 ROUNDS ?= 1000
 MINUTES ?= 60
@@ -17,6 +19,7 @@ SOURCES = $(shell find . -path ./build -prune -o \( -name '*.cc' -o -name '*.h' 
 SHIPPED := core plugins engine state daemon cli examples
 # Tests and benchmarks are held to the format and the compilers' warnings.
 LINTED ?= $(SHIPPED)
+LINT := build/UnifiedSource
 UNITS = $(filter $(LINTED:%=./%/%),$(filter %.cc,$(SOURCES)))
 
 # $(call install,PACKAGES): calls apt-get only when something is missing, sudo only when needed.
@@ -67,7 +70,7 @@ run: packages  ## start a daemon, stream pairs into it and show their scores; PA
 
 .PHONY: test
 test: build  ## run the tests
-	ctest --preset release -j $(JOBS)
+	ctest --preset release -j $(TEST_JOBS)
 
 .PHONY: torture
 torture: build  ## end a daemon under load and let its disk fail, ROUNDS=1000 times; SEED=N; damage every byte
@@ -104,12 +107,12 @@ sanitize: sanitize-address sanitize-thread  ## run the tests under address, unde
 .PHONY: sanitize-address
 sanitize-address: clang-packages
 	$(call build,asan)
-	ctest --preset asan -j $(JOBS)
+	ctest --preset asan -j $(TEST_JOBS)
 
 .PHONY: sanitize-thread
 sanitize-thread: clang-packages
 	$(call build,tsan)
-	ctest --preset tsan -j $(JOBS)
+	ctest --preset tsan -j $(TEST_JOBS)
 
 .PHONY: fuzz
 fuzz: clang-packages  ## fuzz every parser, FUZZ_SECONDS=60 each
@@ -131,13 +134,14 @@ lint-syntax: clang-packages
 	@! grep -nE '^#include ".*\.cc"' $(SOURCES)
 	tests/syntax build/syntax $(JOBS) $(SHIPPED) bench
 
-# clang-tidy reads the units of the preset `lint`, a dozen files each; nothing is built for it.
+# clang-tidy reads the units of the preset `lint`; nothing is built for it.
 .PHONY: lint-tidy
 lint-tidy: clang-packages
 	cmake --preset lint
 	@echo clang-tidy, $(words $(UNITS)) files
-	@ls -S $$(grep -lF $(UNITS:./%=-e $(CURDIR)/%) -r build/lint --include 'unity_*.cxx') | \
-	  xargs -P $(JOBS) -n 1 clang-tidy --quiet -p build/lint
+	@grep -o '"file": ".*unity_.*"' $(LINT)/compile_commands.json | cut -d '"' -f 4 | \
+	  xargs grep -lF $(UNITS:./%=-e $(CURDIR)/%) | xargs ls -S | \
+	  xargs -P $(JOBS) -n 1 clang-tidy --quiet -p $(LINT)
 
 .PHONY: format
 format: clang-packages  ## reformat all sources
