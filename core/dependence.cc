@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "core/kernel_columns.h"
+#include "core/loops.h"
 #include "core/random.h"
 
 namespace phsic {
@@ -67,12 +68,12 @@ std::vector<std::size_t> draw(const std::vector<double>& weights, std::uint64_t 
   return drawn;
 }
 
-using Gram = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
+using GramMatrix = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
 
 // k(x, x') of all pairs of items, centred.
-Gram centred_gram(const Kernel& kernel, const ItemBlock<double>& items) {
+GramMatrix centred_gram(const Kernel& kernel, const ItemBlock<double>& items) {
   const auto n = static_cast<Eigen::Index>(items.size());
-  Gram gram(n, n);
+  GramMatrix gram(n, n);
   Workspace workspace;
   KernelColumns<double>(kernel, items).evaluate(items.view(), gram.data(), workspace);
   const Eigen::RowVectorXd means = gram.colwise().mean();
@@ -83,16 +84,15 @@ Gram centred_gram(const Kernel& kernel, const ItemBlock<double>& items) {
 }
 
 // n^2 HSIC of x[i] with y[order[i]].
-double statistic(const Gram& x, const Gram& y, const std::vector<std::size_t>& order) {
+double statistic(const GramMatrix& x, const GramMatrix& y,
+                 const std::vector<std::uint32_t>& order) {
   const std::size_t n = order.size();
   double diagonal = 0;
   double below = 0;
   for (std::size_t i = 0; i < n; ++i) {
     const double* row_x = x.data() + i * n;
     const double* row_y = y.data() + order[i] * n;
-    double sum = 0;
-    for (std::size_t j = 0; j < i; ++j) sum += row_x[j] * row_y[order[j]];
-    below += sum;
+    below += loops::gathered_dot(row_x, row_y, order.data(), i);
     diagonal += row_x[i] * row_y[order[i]];
   }
   return diagonal + 2 * below;
@@ -137,10 +137,10 @@ std::optional<double> permutation_p_value(const Kernel& kernel_x, const Kernel& 
                                           std::uint64_t seed) {
   const auto drawn = draw(sample.weights, seed);
   if (static_cast<double>(drawn.size()) < kFewestPairs) return std::nullopt;
-  const Gram x = centred_gram(kernel_x, sample.x.select(drawn).template cast<double>());
-  const Gram y = centred_gram(kernel_y, sample.y.select(drawn).template cast<double>());
-  std::vector<std::size_t> order(drawn.size());
-  std::iota(order.begin(), order.end(), std::size_t{0});
+  const GramMatrix x = centred_gram(kernel_x, sample.x.select(drawn).template cast<double>());
+  const GramMatrix y = centred_gram(kernel_y, sample.y.select(drawn).template cast<double>());
+  std::vector<std::uint32_t> order(drawn.size());
+  std::iota(order.begin(), order.end(), 0U);
   const double found = statistic(x, y, order);
   Random random(seed + 1);
   int as_large = 1;
@@ -172,5 +172,6 @@ Dependence Dependence::load(Reader& reader) {
       const Kernel&, const Kernel&, const Reservoir<T>::Sample&, std::uint64_t);
 PHSIC_INSTANTIATE(float)
 PHSIC_INSTANTIATE(double)
+#undef PHSIC_INSTANTIATE
 
 }  // namespace phsic

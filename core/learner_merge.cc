@@ -96,5 +96,6 @@ void Learner<T>::merge_buckets(const Learner& theirs) {
 #define PHSIC_INSTANTIATE(T) template void Learner<T>::merge(const Learner&);
 PHSIC_INSTANTIATE(float)
 PHSIC_INSTANTIATE(double)
+#undef PHSIC_INSTANTIATE
 
 }  // namespace phsic

@@ -7,6 +7,7 @@
 
 #include <cmath>
 #include <cstddef>
+#include <cstdint>
 
 namespace phsic::loops {
 
@@ -73,6 +74,10 @@ void exp_negative(double* values, std::size_t n, double factor);
 // out[j] += |value - column[j]| - |column[j]|: one non-zero of a sparse item against a column.
 void manhattan_column(const float* column, std::size_t n, float value, float* out);
 void manhattan_column(const double* column, std::size_t n, double value, double* out);
+
+// Sum of x[i] y[order[i]]. REQUIRES: indices within y, which no sanitizer checks.
+[[nodiscard]] double gathered_dot(const double* x, const double* y, const std::uint32_t* order,
+                                  std::size_t n);
 
 // sum w[i] (u[i] - u0[i]) (v[i] - v0[i]), in double.
 [[nodiscard]] double bilinear(const float* u, const double* u0, const float* v, const double* v0,

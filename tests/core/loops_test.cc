@@ -64,6 +64,22 @@ TEMPLATE_TEST_CASE("Loops do what their formulas say at every length", "", float
   }
 }
 
+TEST_CASE("A dot product takes its second factors in any order") {
+  for (const std::size_t n : kLengths) {
+    const auto x = random_values<double>(n, 7);
+    const auto y = random_values<double>(n + 50, 8);
+    Random random(9);
+    std::vector<std::uint32_t> order(n);
+    double expected = 0;
+    for (std::size_t i = 0; i < n; ++i) {
+      order[i] = static_cast<std::uint32_t>(random.below(n + 50));
+      expected += x[i] * y[order[i]];
+    }
+    CHECK(loops::gathered_dot(x.data(), y.data(), order.data(), n) ==
+          Approx(expected).margin(1e-12));
+  }
+}
+
 TEMPLATE_TEST_CASE("One bad value among many is seen wherever it stands", "", float, double) {
   using Limits = std::numeric_limits<TestType>;
   for (const TestType bad :
