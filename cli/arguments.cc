@@ -29,6 +29,10 @@ CLI::Option* add_choice(CLI::App& verb, const std::string& name, Choice& chosen,
 
 }  // namespace
 
+void add_json_flag(CLI::App& verb, bool& json) {
+  verb.add_flag("--json", json, "print one JSON object instead");
+}
+
 void TableArguments::add_to(CLI::App& verb, TableUse use) {
   const std::string group = "Table";
   verb.add_option("-x,--x,--scol", x,

@@ -25,6 +25,9 @@ enum class TableUse : std::uint8_t {
   kReadAndWritten,  // each comes back in the output
 };
 
+// For verbs that print a few facts.
+void add_json_flag(CLI::App& verb, bool& json);
+
 struct TableArguments {
   std::string x;  // empty: the first column, or the member "x"
   std::string y;  // empty: the second column, or the member "y"

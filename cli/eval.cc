@@ -23,10 +23,6 @@ using Json = nlohmann::ordered_json;
 constexpr double kWarmUp = 0.2;  // the share of a stream that is learned before it is judged
 constexpr std::size_t kOthers = 9;
 
-void add_json_flag(CLI::App& verb, bool& json) {
-  verb.add_flag("--json", json, "print one JSON object instead of a table");
-}
-
 Json number_or_null(double value) { return std::isfinite(value) ? Json(value) : Json(); }
 
 void print_self(const StreamFacts& facts) {

@@ -7,9 +7,9 @@ namespace {
 
 constexpr int kSignals[] = {SIGINT, SIGTERM};
 
-volatile std::sig_atomic_t wanted = 0;  // NOLINT: handlers have nothing else
+volatile std::sig_atomic_t was_interrupted = 0;  // NOLINT: handlers have nothing else
 
-extern "C" void note_interrupt(int /*signal*/) { wanted = 1; }
+extern "C" void note_interrupt(int /*signal*/) { was_interrupted = 1; }
 
 void handle(void (*handler)(int), int flags) {
   struct sigaction action {};
@@ -22,7 +22,7 @@ void handle(void (*handler)(int), int flags) {
 }  // namespace
 
 Interrupt::Interrupt() {
-  wanted = 0;
+  was_interrupted = 0;
   // Without SA_RESTART, so that who waits for input wakes up.
   constexpr auto kOnce = static_cast<int>(SA_RESETHAND);
   handle(note_interrupt, kOnce);
@@ -30,6 +30,6 @@ Interrupt::Interrupt() {
 
 Interrupt::~Interrupt() { handle(SIG_DFL, 0); }
 
-bool Interrupt::is_wanted() { return wanted != 0; }
+bool Interrupt::is_wanted() { return was_interrupted != 0; }
 
 }  // namespace phsic

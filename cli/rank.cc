@@ -16,7 +16,7 @@ namespace {
 // Six digits, as in every other output.
 double rounded(double score) { return std::stod(fmt::format("{:.6g}", score)); }
 
-std::string to_json(const ScoredChoices& choices) {
+std::string describe_choices(const ScoredChoices& choices) {
   nlohmann::ordered_json line;
   line["line"] = choices.line;
   if (!choices.problem.empty()) {
@@ -62,7 +62,8 @@ void run_rank(const RankArguments& arguments) {
   score_choices(arguments.learn, arguments.input, arguments.table, arguments.model,
                 [&](const ScoredChoices& line) {
                   const bool drops = arguments.table.bad_lines == BadLinePolicy::kDrop;
-                  if (line.problem.empty() || !drops) fmt::print("{}\n", for_output(to_json(line)));
+                  if (line.problem.empty() || !drops)
+                    fmt::print("{}\n", for_output(describe_choices(line)));
                 });
 }
 

@@ -5,16 +5,13 @@
 
 #include <CLI/CLI.hpp>
 
+#include "cli/arguments.h"
 #include "cli/reply.h"
 #include "cli/stats_table.h"
 #include "cli/text.h"
 
 namespace phsic {
 namespace {
-
-void add_json_flag(CLI::App& verb, bool& json) {
-  verb.add_flag("--json", json, "print one JSON object instead");
-}
 
 // Asks, and prints the answer in either way.
 void print_answer(const ConnectArguments& daemon, const Request& request, Patience patience,

@@ -67,7 +67,7 @@ These say how it is served:
 
 )";
 
-constexpr std::string_view kDefaults = R"(
+constexpr std::string_view kAfterServing = R"(
 What is in `defaults` holds for every stream that does not say otherwise. A stream's `encoder` replaces an
 `x-encoder` of the defaults, too, its `kernel` an `x-kernel`, and its `window` a `half-life`.
 
@@ -126,7 +126,7 @@ std::string config_reference() {
   for (const auto& option : serving_options()) {
     serving.add(option.name, option.reloads, option.value, option.fallback, option.about);
   }
-  text += kDefaults;
+  text += kAfterServing;
   return text;
 }
 

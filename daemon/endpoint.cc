@@ -89,7 +89,7 @@ Endpoint ipc_endpoint(std::string_view text, std::string_view path, bool binds) 
   return {Endpoint::Transport::kIpc, std::string(path), 0};
 }
 
-Endpoint parse(std::string_view text, bool binds) {
+Endpoint read_endpoint(std::string_view text, bool binds) {
   const auto slashes = text.find("://");
   if (slashes == std::string_view::npos) refuse_value(text, kForms);
   const auto transport = text.substr(0, slashes);
@@ -103,9 +103,9 @@ Endpoint parse(std::string_view text, bool binds) {
 
 }  // namespace
 
-Endpoint Endpoint::to_bind(std::string_view text) { return parse(text, true); }
+Endpoint Endpoint::to_bind(std::string_view text) { return read_endpoint(text, true); }
 
-Endpoint Endpoint::to_connect(std::string_view text) { return parse(text, false); }
+Endpoint Endpoint::to_connect(std::string_view text) { return read_endpoint(text, false); }
 
 bool Endpoint::is_any() const {
   return (transport == Transport::kTcp && port == 0) ||
