@@ -49,19 +49,19 @@ double relative_distance(const std::vector<double>& a, const std::vector<double>
 }
 
 template <class T>
-AnyScene<T>::AnyScene(ItemKind kind, const Kernel& kernel_x, const Kernel& kernel_y,
-                      std::uint64_t seed, std::size_t least, std::size_t most)
+AnyScene<T>::AnyScene(const AnySubject& subject, std::uint64_t seed, std::size_t least,
+                      std::size_t most)
     : random(seed) {
   StreamShape shape;
-  shape.kind = kind;
+  shape.kind = subject.kind;
   shape.dim_x = static_cast<std::uint32_t>(3 + random.below(5));
   shape.dim_y = static_cast<std::uint32_t>(3 + random.below(5));
   shape.pairs = least + random.below(most - least + 1);
-  shape.offset = kind == ItemKind::kDense ? 3 * random.uniform() : 0;
+  shape.offset = subject.kind == ItemKind::kDense ? 3 * random.uniform() : 0;
   stream = make_stream<T>(shape, random.bits());
   test = part(stream, 0, 30);
-  config.x = {stream.x.shape(), kernel_x, 0};
-  config.y = {stream.y.shape(), kernel_y, 0};
+  config.x = {stream.x.shape(), subject.kernel_x, 0};
+  config.y = {stream.y.shape(), subject.kernel_y, 0};
   if (config.x.uses_pivots()) config.x.pivots = static_cast<std::uint32_t>(3 + random.below(6));
   if (config.y.uses_pivots()) config.y.pivots = static_cast<std::uint32_t>(3 + random.below(6));
   config.held_back = static_cast<std::uint32_t>(random.below(100));

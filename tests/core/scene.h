@@ -37,6 +37,13 @@ struct Subject {
   static constexpr double kTolerance = sizeof(T) == 4 ? 2e-3 : 1e-8;
 };
 
+// The same but for the scalar, known only once it runs.
+struct AnySubject {
+  ItemKind kind;
+  Kernel kernel_x;
+  Kernel kernel_y;
+};
+
 // The features of all items as a matrix, computed in blocks of whatever size.
 template <class T>
 [[nodiscard]] Eigen::MatrixXd feature_matrix(const FeatureMap<T>& map, const ItemBlock<T>& items);
@@ -49,8 +56,8 @@ template <class T>
 // scalar and not for each subject.
 template <class T>
 struct AnyScene {
-  AnyScene(ItemKind kind, const Kernel& kernel_x, const Kernel& kernel_y, std::uint64_t seed,
-           std::size_t least, std::size_t most);
+  AnyScene(const AnySubject& subject, std::uint64_t seed, std::size_t least = 40,
+           std::size_t most = 700);
 
   // A learner with this scene's pivots that has learned nothing yet.
   [[nodiscard]] Learner<T> learner(const StreamConfig& of) const;
@@ -87,7 +94,7 @@ struct AnyScene {
 template <class S>
 struct Scene : AnyScene<typename S::Scalar> {
   explicit Scene(std::uint64_t seed, std::size_t least = 40, std::size_t most = 700)
-      : AnyScene<typename S::Scalar>(S::kKind, S::kernel_x(), S::kernel_y(), seed, least, most) {}
+      : AnyScene<typename S::Scalar>({S::kKind, S::kernel_x(), S::kernel_y()}, seed, least, most) {}
 };
 
 }  // namespace phsic::test
