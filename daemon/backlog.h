@@ -21,7 +21,7 @@ class Backlog {
     most_pairs_ = most.pairs;
     most_bytes_ = most.bytes;
   }
-  // For so much more? What is larger than the limits has room when nothing waits.
+  // Whether `more` fits. An amount larger than the limits fits when nothing waits.
   [[nodiscard]] bool has_room(Amount more) const {
     const auto fits = [](std::uint64_t waiting, std::uint64_t amount, std::uint64_t most) {
       return amount == 0 || waiting == 0 || waiting + amount <= most;

@@ -30,7 +30,7 @@ class Feed {
 
   // From now on numbers are reserved.
   void keep(Reserve reserve);
-  // Goes on after these numbers, which kReserved further ones are reserved of.
+  // Continues after `last`; the next kReserved numbers are reserved.
   void go_on(const std::string& stream, const std::map<std::string, std::uint64_t>& last);
   // Has all topics' numbers reserved again: what was reserved may be lost.
   void reserve_all();
@@ -38,7 +38,7 @@ class Feed {
   void settle();
 
   [[nodiscard]] bool has_audience(const std::string& topic) const;
-  // The scores of a job, and its flags; `pairs` of it were scored.
+  // The scores of a job, and its flags.
   void publish_scores(const std::string& stream, const Job& job);
   // JSON without its opening brace.
   void publish_event(const std::string& stream, std::string_view event);

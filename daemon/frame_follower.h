@@ -21,7 +21,7 @@ class FrameFollower {
 
   // Bytes of the message that has begun and is not whole, kFrameCost for each frame included.
   [[nodiscard]] std::uint64_t pending() const { return pending_; }
-  // The same of all messages so far, whole ones included: nothing of heartbeats.
+  // Bytes of all frames so far, counted in the same way. Heartbeats do not count.
   [[nodiscard]] std::uint64_t received() const { return received_; }
   // The size of the largest frame that was announced.
   [[nodiscard]] std::uint64_t largest() const { return largest_; }

@@ -270,7 +270,7 @@ void Keeper::write_stream(KeptStream& stream) {
     }
   }
   if (stream.id_ != 0 && !state_->find(stream.name_)) {
-    // In a new file. What was sealed already has the id that it had.
+    // The file is new. Reuse the old id: sealed entries carry it.
     state_->add_stream(stream.id_, stream.name_, stream.identity_, stream.options_);
   } else {
     stream.id_ = state_->put_stream(stream.name_, stream.identity_, stream.options_);

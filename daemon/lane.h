@@ -9,9 +9,8 @@
 //                                    background: build models, explain, write snapshots
 //
 // Lanes share nothing but the keeper, so that a slow or broken encoder in one does not delay
-// another. offer(),
-// update(), close() and the counters are for the I/O thread; everything goes back to it through the
-// Outlet.
+// another. offer(), update(), close() and the counters are for the I/O thread; everything goes back
+// to it through the Outlet.
 #pragma once
 
 #include <atomic>

@@ -67,7 +67,7 @@ std::map<std::string, Server::Prepared> Server::prepare_new(const Config& runnin
   return prepared;
 }
 
-// Of a reload that comes to nothing nothing stays in the state.
+// A reload that is refused leaves nothing in the state.
 void Server::withdraw(std::map<std::string, Prepared>& added) {
   for (auto& [name, prepared] : added) {
     if (prepared.ledger != nullptr) prepared.ledger->withdraw();

@@ -34,8 +34,8 @@ class StateLock {
  public:
   // Throws an Error when somebody else has it.
   explicit StateLock(const std::string& file);
-  // Does somebody else have it just now? REQUIRES: this process has the state not open: it would
-  // lose SQLite's locks.
+  // Does somebody else have it just now? REQUIRES: this process does not have the state open, or it
+  // would lose SQLite's locks.
   [[nodiscard]] static bool is_held(const std::string& file);
   ~StateLock();
   StateLock(const StateLock&) = delete;

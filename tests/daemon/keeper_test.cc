@@ -82,7 +82,7 @@ class TemporaryFolder {
   std::filesystem::path path_;
 };
 
-// Hears whether it is kept what is learned.
+// Hears whether what is learned is kept.
 class Audience {
  public:
   void hear(bool keeping) {
