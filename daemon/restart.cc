@@ -38,7 +38,7 @@ void inspect_nothing(const std::string& state, bool is_fresh, Restart& restart) 
   log(LogLevel::kWarning, "begins anew", {{"problem", missing}});
   restart.forgets = true;
   // Its log must not be taken for that of the new one.
-  if (const auto log = find_lone_log(state); !log.empty()) restart.damage.push_back(log);
+  if (const auto found = find_lone_log(state); !found.empty()) restart.damage.push_back(found);
 }
 
 // A single commit that cannot be read may be one that was under way when the power failed.

@@ -7,6 +7,7 @@
 #include "engine/cut_text.h"
 
 namespace phsic {
+
 void SampledTexts::add(std::uint64_t number, std::string_view x, std::string_view y) {
   const auto short_x = cut_text(x, kLongest);
   const auto short_y = cut_text(y, kLongest);
