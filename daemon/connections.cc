@@ -201,7 +201,8 @@ void Connections::cut_stalled(Side side) {
   for (auto& [descriptor, connection] : table_) {
     if (connection.side != side) continue;
     const auto unsent = unsent_of(descriptor);
-    if (unsent == 0 || std::exchange(connection.unsent, unsent) != unsent) continue;
+    const auto before = std::exchange(connection.unsent, unsent);
+    if (unsent == 0 || before != unsent) continue;
     connection.unsent = 0;
     ++cut_;
     tell(peer_of(descriptor), side == Side::kFeed ? "the subscriber does not read"
