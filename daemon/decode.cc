@@ -262,10 +262,10 @@ void read_via(object head, std::vector<std::string>& via) {
   for (const auto value : names) {
     std::string_view name;
     if (value.get(name) != simdjson::SUCCESS || name.size() > kLongestId) continue;
+    via.emplace_back(name);
     if (via.size() == kMostDaemons) {
       refuse(fmt::format("the pair came through {} daemons or more, expected fewer", kMostDaemons));
     }
-    via.emplace_back(name);
   }
 }
 
