@@ -207,6 +207,8 @@ bool FairQueue::take(Taken& taken, Limits most) {
   settle_share(teaching, both, cost);
   forget_idle();
   if (taken.learns) taken.ticket = next_ticket_++;
+  // An offer wakes one worker, which may leave work for others.
+  if (!urgent_.empty() || !teaching_.empty()) filled_.notify_one();
   return !taken.slices.empty();
 }
 
