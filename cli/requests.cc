@@ -103,9 +103,12 @@ std::string describe_ping(const JsonObject& reply) {
     text += *keeping ? "  what is learned is kept\n" : "  what is learned is NOT kept\n";
   }
   if (const auto starting = reply.find_object("starting")) {
-    text += fmt::format("  starting: {} {}, {} of {} pairs\n", printable(starting->text("doing")),
-                        printable(starting->find_text("stream").value_or("")),
-                        starting->count("pairs"), starting->count("of"));
+    text += fmt::format("  starting: {}", printable(starting->text("doing")));
+    if (const auto stream = starting->find_text("stream")) text += " " + printable(*stream);
+    if (const auto of = starting->count("of"); of > 0) {
+      text += fmt::format(", {} of {} pairs", starting->count("pairs"), of);
+    }
+    text += '\n';
   }
   return text;
 }

@@ -67,6 +67,9 @@ TEST_CASE("What ping, streams and refresh answer is told plainly") {
   const Message starting(R"({"version":"1","endpoints":{},"starting":)"
                          R"({"doing":"recovering","stream":"c","pairs":7,"of":9}})");
   CHECK(describe_ping(starting.root()) == "phsicd 1\n  starting: recovering c, 7 of 9 pairs\n");
+  const Message checking(R"({"version":"1","endpoints":{},"starting":)"
+                         R"({"doing":"checking the state","pairs":0,"of":0}})");
+  CHECK(describe_ping(checking.root()) == "phsicd 1\n  starting: checking the state\n");
   CHECK(describe_streams(
             Message(R"({"streams":[{"name":"c","options":{"rank":"3"},"pairs":9,"model":2}]})")
                 .root()) == "c: 9 pairs learned, model 2\n  rank: 3\n");
