@@ -34,8 +34,8 @@ void RecentItems<T>::drop_back() {
 }
 
 template <class T>
-const ItemBlock<T>& RecentItems<T>::block_at(std::size_t first) const {
-  return blocks_[first / kBlockPairs];
+const ItemBlock<T>& RecentItems<T>::block_at(std::size_t i) const {
+  return blocks_[i / kBlockPairs];
 }
 
 template <class T>

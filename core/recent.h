@@ -32,8 +32,8 @@ class RecentItems {
   void drop_back();
   // Multiplies item i by a factor. REQUIRES: vectors; i < size().
   void scale(std::size_t i, T factor) { blocks_[i / kBlockPairs].scale(i % kBlockPairs, factor); }
-  // The block that begins at item `first`, a multiple of kBlockPairs. REQUIRES: first < size().
-  [[nodiscard]] const ItemBlock<T>& block_at(std::size_t first) const;
+  // The block that item i is in, as its item i % kBlockPairs. REQUIRES: i < size().
+  [[nodiscard]] const ItemBlock<T>& block_at(std::size_t i) const;
   // REQUIRES: size() > 0.
   void drop_front_block();
 
