@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <netinet/in.h>
+#include <pthread.h>
 #include <sys/ioctl.h>
 #include <sys/socket.h>
 #include <sys/un.h>
@@ -16,6 +17,7 @@
 #include <cerrno>
 #include <exception>
 #include <iterator>
+#include <string_view>
 #include <utility>
 
 #include "daemon/log.h"
@@ -24,6 +26,16 @@ namespace phsic {
 namespace {
 
 std::atomic<Connections*> watching{nullptr};
+
+// libzmq names its threads.
+bool is_thread_of_zeromq() {
+  thread_local const bool is_one = [] {
+    std::array<char, 16> name{};
+    return ::pthread_getname_np(::pthread_self(), name.data(), name.size()) == 0 &&
+           std::string_view(name.data()).starts_with("ZMQbg/");
+  }();
+  return is_one;
+}
 
 // 0 where the kernel knows none.
 std::uint64_t cookie_of(int descriptor) {
@@ -196,17 +208,32 @@ void Connections::forget_closed() {
   }
 }
 
-void Connections::cut_stalled(Side side) {
+ssize_t Connections::send(int descriptor, const void* buffer, std::size_t size,
+                          int flags) noexcept {
+  const auto taken = ::sendto(descriptor, buffer, size, flags, nullptr, 0);
+  if (taken <= 0) return taken;
+  const std::lock_guard lock(mutex_);
+  // Without its cookie: at worst, one that was closed meanwhile is left alone for a look.
+  if (const auto found = table_.find(descriptor); found != table_.end()) {
+    found->second.sent += static_cast<std::uint64_t>(taken);
+  }
+  return taken;
+}
+
+// A peer reads where less waits than before, or where the kernel has room for more.
+void Connections::look(const Crowded& crowded) {
   const std::lock_guard lock(mutex_);
   for (auto& [descriptor, connection] : table_) {
-    if (connection.side != side) continue;
     const auto unsent = unsent_of(descriptor);
-    const auto before = std::exchange(connection.unsent, unsent);
-    if (unsent == 0 || before != unsent) continue;
-    connection.unsent = 0;
+    const auto unsent_before = std::exchange(connection.unsent_before, unsent);
+    const auto sent_before = std::exchange(connection.sent_before, connection.sent);
+    const bool is_feed = connection.side == Side::kFeed;
+    if (!(is_feed ? crowded.feed : crowded.requests)) continue;
+    if (unsent == 0 || unsent != unsent_before || connection.sent != sent_before) continue;
+    connection.unsent_before = 0;
     ++cut_;
-    tell(peer_of(descriptor), side == Side::kFeed ? "the subscriber does not read"
-                                                  : "the client does not read its answers");
+    tell(peer_of(descriptor),
+         is_feed ? "the subscriber does not read" : "the client does not read its answers");
     shut_down(descriptor, connection.cookie);
   }
 }
@@ -218,11 +245,23 @@ std::uint64_t Connections::cut() const {
 
 }  // namespace phsic
 
-// The linker takes this one for the C library's, in libzmq, too.
-// NOLINTNEXTLINE(readability-inconsistent-declaration-parameter-name): theirs are reserved names
+// The linker takes these for the C library's, in libzmq, too. Encoders may have sockets of their
+// own. NOLINTBEGIN(readability-inconsistent-declaration-parameter-name): theirs are reserved names
 extern "C" __attribute__((visibility("default"))) ssize_t recv(int descriptor, void* buffer,
                                                                std::size_t size, int flags) {
   auto* connections = phsic::watching.load();
-  if (connections == nullptr) return ::recvfrom(descriptor, buffer, size, flags, nullptr, nullptr);
+  if (connections == nullptr || !phsic::is_thread_of_zeromq()) {
+    return ::recvfrom(descriptor, buffer, size, flags, nullptr, nullptr);
+  }
   return connections->receive(descriptor, buffer, size, flags);
 }
+
+extern "C" __attribute__((visibility("default"))) ssize_t send(int descriptor, const void* buffer,
+                                                               std::size_t size, int flags) {
+  auto* connections = phsic::watching.load();
+  if (connections == nullptr || !phsic::is_thread_of_zeromq()) {
+    return ::sendto(descriptor, buffer, size, flags, nullptr, 0);
+  }
+  return connections->send(descriptor, buffer, size, flags);
+}
+// NOLINTEND(readability-inconsistent-declaration-parameter-name)

@@ -1,10 +1,11 @@
 // The connections that ZeroMQ has, and what their peers may make it keep.
 //
 // libzmq hands a message out when its last frame has come, and counts neither the frames until then
-// nor their bytes; it has no call that ends a connection. It reads by recv(2). connections.cc
-// defines that function for the whole process: what libzmq reads passes through here, in its own
-// thread, is followed frame by frame, and whoever goes beyond the limits gets an error for a
-// message, at which libzmq closes the connection and frees what it kept.
+// nor their bytes; it has no call that ends a connection. It reads by recv(2) and writes by
+// send(2). connections.cc defines these functions for the whole process, and leaves them as they
+// are but in the threads of libzmq. What libzmq reads is followed frame by frame, and whoever goes
+// beyond the limits gets an error for a message, at which libzmq closes the connection and frees
+// what it kept.
 //
 // A connection is known by its descriptor together with the kernel's cookie of the socket, so that
 // a descriptor that was closed and used again is not taken for the old one. Thread safe.
@@ -51,11 +52,19 @@ class Connections {
   // recv(2) with an eye on what comes.
   [[nodiscard]] ssize_t receive(int descriptor, void* buffer, std::size_t size, int flags) noexcept;
 
+  // send(2), counted.
+  [[nodiscard]] ssize_t send(int descriptor, const void* buffer, std::size_t size,
+                             int flags) noexcept;
+
   // Forgets those that are closed.
   void forget_closed();
-  // Closes those that have read nothing since the last look although something waits for them. To
-  // be called about once a second while too much waits.
-  void cut_stalled(Side side);
+  // Notes what each peer has read; where too much waits, closes those that have read nothing since
+  // the last look although something waits for them. To be called about once a second.
+  struct Crowded {
+    bool requests = false;
+    bool feed = false;
+  };
+  void look(const Crowded& crowded);
 
   // How many were closed because of their peers.
   [[nodiscard]] std::uint64_t cut() const;
@@ -65,7 +74,10 @@ class Connections {
     std::uint64_t cookie = 0;
     Side side = Side::kRequests;
     FrameFollower frames;
-    int unsent = 0;  // at the last look
+    std::uint64_t sent = 0;  // what the kernel has taken
+    // At the last look.
+    std::uint64_t sent_before = 0;
+    int unsent_before = 0;
   };
   using Table = std::unordered_map<int, Connection>;
 

@@ -249,8 +249,7 @@ void Server::on_signal(int signal) {
 void Server::relieve() {
   connections_.forget_closed();
   outbox_->forget_idle();
-  if (outbox_->is_crowded()) connections_.cut_stalled(Connections::Side::kRequests);
-  if (feed_->is_crowded()) connections_.cut_stalled(Connections::Side::kFeed);
+  connections_.look({outbox_->is_crowded(), feed_->is_crowded()});
   spare_memory_.give_back();
 }
 
@@ -370,9 +369,19 @@ void Server::closed(Lane& lane) {
   call_loop();
 }
 
+// The job has its answer: who asked must not get another.
+void Server::publish(const Job& job) {
+  if (job.operation != Operation::kScore) return;
+  try {
+    feed_->publish_scores(job.lane->name(), job);
+  } catch (const std::bad_alloc&) {
+    log(LogLevel::kError, "no memory for the feed", {{"stream", job.lane->name()}});
+  }
+}
+
 void Server::finish(Job& job) {
   if (!job.client.empty()) reply(job, std::move(job.reply));
-  if (job.operation == Operation::kScore) feed_->publish_scores(job.lane->name(), job);
+  publish(job);
   const auto now = Clock::now();
   streams_.at(job.lane->name()).latency.add(now - job.arrived, now);
 }

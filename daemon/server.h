@@ -146,6 +146,7 @@ class Server : private Outlet {
   void append_latency(Latency& latency, std::string& out) const;
   void take_deliveries();
   void finish(Job& job);
+  void publish(const Job& job);
   void flush_later();
 
   // The Outlet, in any thread.
