@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "daemon/priority.h"
+#include "daemon/reason.h"
 #include "daemon/topics.h"
 
 namespace phsic {
@@ -221,7 +222,8 @@ void Keeper::write_group(std::span<Item> items) {
   take_note(items);
   try {
     const bool has_work = std::any_of(items.begin(), items.end(), [](const Item& item) {
-      return item.kind != Item::Kind::kTell && (item.stream == nullptr || item.stream->in_step_);
+      return item.kind == Item::Kind::kWithdraw ||
+             (item.kind != Item::Kind::kTell && (item.stream == nullptr || item.stream->in_step_));
     });
     if (has_work) {
       require_open();
@@ -238,7 +240,7 @@ void Keeper::write_group(std::span<Item> items) {
   } catch (const std::exception& found) {
     fail(items, found);
     take_note(items);
-    problem = found.what();
+    problem = reason(found);
   }
   tell_all(items, problem);
 }
@@ -335,7 +337,7 @@ void Keeper::fail(std::span<const Item> items, const std::exception& problem) {
   const bool is_full = error != nullptr && error->is_full();
   {
     const std::lock_guard lock(problem_mutex_);
-    problem_ = problem.what();
+    problem_ = reason(problem);
   }
   if (is_full) {
     // The transaction is undone, and the file as it was.

@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "daemon/keeper.h"
+#include "daemon/reason.h"
 
 namespace phsic {
 
@@ -32,7 +33,7 @@ void Keeper::write_part() {
     ++part;
     if (is_last) end_writing({});
   } catch (const std::exception& found) {
-    const std::string problem = found.what();
+    const std::string problem = reason(found);
     const auto* error = dynamic_cast<const DatabaseError*>(&found);
     // Without room for a snapshot the journal may still go on, and all the longer.
     if (error == nullptr || !error->is_full()) {
@@ -82,7 +83,7 @@ void Keeper::write_snapshot(Item& item) {
     // One that was begun before the trouble does not hold all that was dropped.
     if (item.mark.number >= stream.dropped_) stream.in_step_ = true;
   } catch (const std::exception& found) {
-    problem = found.what();
+    problem = reason(found);
     fail({&item, 1}, found);
   }
   if (item.told) item.told(problem);

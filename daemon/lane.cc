@@ -212,8 +212,14 @@ bool Lane::offer_work(const std::shared_ptr<Job>& job) {
 
 void Lane::admit(const std::shared_ptr<Job>& job) {
   make_ready(*job);
-  backlog_.add(charge(*job));
-  queue_.push(job);
+  const auto more = charge(*job);
+  backlog_.add(more);
+  try {
+    queue_.push(job);
+  } catch (...) {
+    backlog_.remove(more);
+    throw;
+  }
 }
 
 void Lane::update(const StreamSettings& settings) {

@@ -163,6 +163,7 @@ class Lane {
   // The learner, lane_snapshot.cc.
   void snapshot_if_due();
   void take_snapshot(bool at_once);
+  [[nodiscard]] std::unique_lock<std::mutex> note_learned();
   [[nodiscard]] std::unique_ptr<const StreamState> begin_snapshot(Ledger::Draft& draft);
   void write_snapshot(const Ledger::Draft& draft, const StreamState& state,
                       const std::vector<std::shared_ptr<Job>>& jobs);

@@ -226,14 +226,16 @@ void Lane::end_refresh() {
 void Lane::finish_refresh() {
   built_ = false;
   auto error = refresh_error_;
+  std::string adoption;
   try {
-    if (error.empty()) {
-      auto adoption = ledger_ == nullptr ? std::string() : refresh_->adoption();
-      stream_->adopt(*refresh_);
-      if (ledger_ != nullptr) ledger_->adopt(std::move(adoption));
-    }
+    if (error.empty() && ledger_ != nullptr) adoption = refresh_->adoption();
   } catch (const std::exception& problem) {
     error = reason(problem);
+  }
+  if (error.empty()) {
+    // There is no way back from here: stream and journal would tell different things.
+    stream_->adopt(*refresh_);
+    if (ledger_ != nullptr) ledger_->adopt(std::move(adoption));
   }
   refresh_ = nullptr;
   ++refreshes_;

@@ -32,9 +32,12 @@ void Lane::take_snapshot(bool at_once) {
   snapshotting_ = true;
   auto draft = std::make_shared<Ledger::Draft>();
   std::shared_ptr<const StreamState> state;
+  auto learning = note_learned();
   try {
     state = begin_snapshot(*draft);
+    learning = {};
   } catch (const std::bad_alloc& problem) {
+    learning = {};
     end_snapshot(std::exchange(to_snapshot_, {}), reason(problem), 0, 0);
     return;
   }
@@ -48,16 +51,22 @@ void Lane::take_snapshot(bool at_once) {
   }
 }
 
-// Everything as it is at one place of the journal.
-std::unique_ptr<const StreamState> Lane::begin_snapshot(Ledger::Draft& draft) {
+// Brings the journal to where the stream is, which goes no further while the lock is held. Nothing
+// of this can be taken back: without memory for it the daemon ends.
+std::unique_lock<std::mutex> Lane::note_learned() {
   std::unique_lock<std::mutex> learning;
   if (stream_->learns_one_by_one()) {
     learning = std::unique_lock(one_by_one_);
-    // What has been learned, and not noted down yet.
     Intake::Blocks blocks;
     intake_.take_now(blocks);
     learn_blocks(blocks);
   }
+  ledger_->flush();
+  return learning;
+}
+
+// Everything as it is at one place of the journal. REQUIRES: all that was learned is noted.
+std::unique_ptr<const StreamState> Lane::begin_snapshot(Ledger::Draft& draft) {
   draft = ledger_->begin_snapshot();
   for (const auto& [name, counter] : counters()) draft.serving.counters[name] = *counter;
   {

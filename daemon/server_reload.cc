@@ -89,7 +89,7 @@ void Server::finish_reload(Config wanted, std::map<std::string, Prepared> added)
         entrances.push_back(make_entrance(settings.ingest, settings.name));
       }
     }
-  } catch (const Error& problem) {
+  } catch (const std::exception& problem) {
     withdraw(added);
     refuse_reload(problem.what());
     return;

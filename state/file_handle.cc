@@ -5,6 +5,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <cerrno>
+
 namespace phsic {
 
 FileHandle::~FileHandle() {
@@ -28,7 +30,8 @@ bool FileHandle::is_other(const std::string& file) const {
 }
 
 bool FileHandle::lock() const {
-  return descriptor_ < 0 || flock(descriptor_, LOCK_EX | LOCK_NB) == 0;
+  // Another error than this one says that there are no locks here, not that somebody has it.
+  return descriptor_ < 0 || flock(descriptor_, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK;
 }
 
 }  // namespace phsic

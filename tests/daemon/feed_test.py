@@ -334,13 +334,25 @@ class Subscribe(Case):
             self.assertEqual(daemon.stats()["bad_messages"], 0)
             self.assertLessEqual(daemon.stats("chat")["pairs"], sent)
 
-    def test_a_message_may_come_without_a_topic(self):
+    def subscribed(self):
+        """A publisher, and a daemon that takes what it says."""
         publisher = CONTEXT.socket(zmq.XPUB)
         self.addCleanup(publisher.close, 0)
         port = publisher.bind_to_random_port("tcp://127.0.0.1")
         daemon = self.daemon(subscribe=[
             {"endpoint": f"tcp://127.0.0.1:{port}", "stream": "chat"}])
         self.assertEqual(publisher.recv(), b"\1")  # it has subscribed
+        return publisher, daemon
+
+    def test_a_pair_that_came_through_16_daemons_goes_no_further(self):
+        publisher, daemon = self.subscribed()
+        for number in (16, 15):
+            publisher.send_json({"x": "a", "y": "b", "via": [f"d{i}" for i in range(number)]})
+        daemon.until(lambda: daemon.stats("chat")["pairs"] == 1)
+        self.assertEqual(daemon.stats()["bad_messages"], 1)
+
+    def test_a_message_may_come_without_a_topic(self):
+        publisher, daemon = self.subscribed()
         publisher.send_json({"stream": "other", "x": "a", "y": "b", "more": [1, 2]})
         publisher.send_multipart([b"topic", json.dumps({"x": "c", "y": "d", "z": 1}).encode()])
         publisher.send_multipart([b"topic", b"no JSON"])

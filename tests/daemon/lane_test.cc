@@ -4,9 +4,12 @@
 
 #include <fmt/format.h>
 
+#include <array>
 #include <atomic>
 #include <catch2/catch.hpp>
+#include <chrono>
 #include <condition_variable>
+#include <future>
 #include <map>
 #include <mutex>
 #include <new>
@@ -14,6 +17,7 @@
 #include <thread>
 #include <vector>
 
+#include "daemon/fair_queue.h"
 #include "tests/daemon/scripted_stream.h"
 
 namespace phsic::test {
@@ -270,6 +274,33 @@ TEST_CASE("What waits to be learned is bounded in bytes, and gone when it is lea
   CHECK(stage.stat("unlearned") == 0);
   CHECK(is_ok(*stage.ask(stage.lesson(5000, 1, 200'000))));
   CHECK(stage.stat("pairs") == accepted.size() + 1);
+}
+
+TEST_CASE("A large request wakes as many workers as it has work for") {
+  FairQueue queue({1000, 1'000'000}, 0.2);
+  std::array<std::promise<std::size_t>, 2> taken;
+  std::vector<std::thread> workers;
+  for (auto& one : taken) {
+    workers.emplace_back([&queue, &one] {
+      FairQueue::Taken work;
+      one.set_value(queue.take(work, {10, 1'000'000}) ? work.slices.at(0).count : 0);
+    });
+  }
+  const auto job = std::make_shared<Job>();
+  job->operation = Operation::kScore;
+  job->client = "large";
+  job->scores = true;
+  job->pairs.x.resize(100);
+  job->pairs.y.resize(100);
+  REQUIRE(queue.offer(job));
+  for (auto& one : taken) {
+    auto count = one.get_future();
+    const bool was_woken = count.wait_for(std::chrono::minutes(1)) == std::future_status::ready;
+    CHECK(was_woken);
+    if (was_woken) CHECK(count.get() == 10);
+  }
+  queue.close();
+  for (auto& worker : workers) worker.join();
 }
 
 TEST_CASE("Requests that wait for a model count in bytes until they are answered") {
