@@ -61,7 +61,7 @@ void run_explain(const ExplainArguments& arguments) {
   const std::string_view y = arguments.y;
   if (request.add_pairs({{&x, 1}, {&y, 1}, {}}, {}, 0) == 0) {
     throw Error(
-        fmt::format("found a pair larger than {} bytes, which a daemon does not take", kMostBytes));
+        fmt::format("found a pair larger than the {} bytes that are sent to a daemon", kMostBytes));
   }
   request.add_number("top", arguments.top);
   const auto answer = client.ask(request);

@@ -14,7 +14,7 @@ constexpr double kNoScore = std::numeric_limits<double>::quiet_NaN();
 constexpr std::size_t kScoredPairs = 1024;
 
 std::string too_large(std::string_view what) {
-  return fmt::format("the {} is larger than {} bytes, which a daemon does not take", what,
+  return fmt::format("the {} is larger than the {} bytes that are sent to a daemon", what,
                      kMostBytes);
 }
 

@@ -111,8 +111,8 @@ class Sender {
       auto message = Request::for_ingest(target_.stream);
       const auto count = message.add_pairs(pairs, ids_, first);
       if (count == 0) {
-        problems.push_back({row_[first++], fmt::format("the pair is larger than {} bytes, which "
-                                                       "a daemon does not take",
+        problems.push_back({row_[first++], fmt::format("the pair is larger than the {} bytes that "
+                                                       "are sent to a daemon",
                                                        kMostBytes)});
         continue;
       }

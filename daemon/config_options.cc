@@ -230,7 +230,9 @@ constexpr ServingOption kServingOptions[] = {
      "scored at once, at most, 1 to 4096; of long ones only as many as 1 MiB has room for",
      set_whole<&StreamSettings::batch_pairs, 4096>, nullptr, same<&StreamSettings::batch_pairs>},
     {"queue-pairs", ServingForm::kText, true, "N", "16384",
-     "accepted and not scored yet, at most; beyond, requests are refused and ingest waits",
+     "accepted and not scored yet, at most; beyond, requests are refused and ingest waits; a "
+     "larger "
+     "one is taken when there is no other",
      set_whole<&StreamSettings::queue_pairs, kMaxQueue>, nullptr,
      same<&StreamSettings::queue_pairs>},
     {"queue-bytes", ServingForm::kText, true, "SIZE", "64MiB", "the same in bytes",

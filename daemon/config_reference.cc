@@ -14,7 +14,7 @@ every key with its default. [config/chat.yaml](../config/chat.yaml) watches a li
 [config/bitext.yaml](../config/bitext.yaml) filters parallel texts.
 
 ```yaml
-service: [tcp://127.0.0.1:7470, ipc:///run/phsic/service]
+service: [tcp://127.0.0.1:7470, ipc:///run/phsicd/service]
 defaults:
   encoder: {name: hashing, dim: 4096}   # or: hashing:dim=4096
   flag-p-value: 0.01

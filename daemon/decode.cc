@@ -59,12 +59,17 @@ bool flag_of(element value, std::string_view what) {
   return flag;
 }
 
+// Itself if it is a number, its kind if not.
+std::string shown(element value) {
+  return value.is_number() ? simdjson::minify(value) : std::string(kind_of(value));
+}
+
 std::uint64_t count_of(element value, std::string_view what, std::uint64_t least,
                        std::uint64_t most) {
   std::uint64_t count = 0;
   if (value.get(count) != simdjson::SUCCESS || count < least || count > most) {
-    refuse(fmt::format("{} is {}, expected a whole number from {} to {}", what, kind_of(value),
-                       least, most));
+    refuse(fmt::format("{} is {}, expected a whole number from {} to {}", what, shown(value), least,
+                       most));
   }
   return count;
 }
@@ -88,7 +93,8 @@ std::string id_of(element value, std::string_view what) {
 double time_of(element value, std::string_view what) {
   double time = 0;
   if (value.get(time) != simdjson::SUCCESS || !(std::abs(time) <= kMaxTime)) {
-    refuse(fmt::format("{} is {}, expected seconds since 1970", what, kind_of(value)));
+    refuse(fmt::format("{} is {}, expected seconds since 1970, at most {:g}", what, shown(value),
+                       kMaxTime));
   }
   return time;
 }

@@ -79,7 +79,7 @@ Endpoint tcp_endpoint(std::string_view text, std::string_view rest, bool binds) 
 Endpoint ipc_endpoint(std::string_view text, std::string_view path, bool binds) {
   constexpr auto kMaxPath = sizeof(sockaddr_un::sun_path) - 1;
   if (path.empty() || path == "@")
-    refuse_value(text, "ipc://PATH, such as ipc:///run/phsic/service");
+    refuse_value(text, "ipc://PATH, such as ipc:///run/phsicd/service");
   if (!binds && path == "*") refuse_value(text, "a path to connect to");
   if (path.size() > kMaxPath) {
     throw Error(

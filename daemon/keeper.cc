@@ -67,7 +67,8 @@ void Keeper::open_file() {
 }
 
 KeptStream& Keeper::open(const std::string& name, const std::string& identity,
-                         const std::string& options, std::function<void()> ask_for_snapshot) {
+                         const std::string& options, const StateMark& last,
+                         std::function<void()> ask_for_snapshot) {
   KeptStream* stream = nullptr;
   {
     const std::lock_guard lock(mutex_);
@@ -81,6 +82,7 @@ KeptStream& Keeper::open(const std::string& name, const std::string& identity,
   Item item;
   item.kind = Item::Kind::kOpen;
   item.stream = stream;
+  item.mark = last;
   item.told = [opened](const std::string& problem) { opened->set_value(problem); };
   hand_in(std::move(item));
   if (const auto problem = opened->get_future().get(); !problem.empty()) {
@@ -255,9 +257,19 @@ void Keeper::take_note(std::span<const Item> items) {
   }
 }
 
+// A file that was restored or moved has no marks beside it yet. One that is there may tell of more
+// than was found.
+void Keeper::note_first_mark(const Item& item) const {
+  if (item.mark.number == 0 || StateMarks(file_name_).find(*state_->find(item.stream->name_))) {
+    return;
+  }
+  lock_.note(item.stream->id_, item.stream->created_, item.mark);
+}
+
 // How far each stream is on the disk now.
 void Keeper::note_marks(std::span<const Item> items) const {
   for (const auto& item : items) {
+    if (item.kind == Item::Kind::kOpen) note_first_mark(item);
     if (item.kind != Item::Kind::kEntry || item.mark != item.stream->handed_in_) continue;
     if (item.stream->in_step_) lock_.note(item.stream->id_, item.stream->created_, item.mark);
   }

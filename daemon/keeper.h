@@ -83,10 +83,11 @@ class Keeper {
   // -- Any thread --
 
   // Makes a stream known, with kReserved further numbers for each of its topics, and waits until
-  // the file has it. `ask_for_snapshot` is called from the keeper's thread. Throws an Error when it
-  // cannot be written. The result lives as long as this.
+  // the file has it. `last` is how far the file has it already. `ask_for_snapshot` is called from
+  // the keeper's thread. Throws an Error when it cannot be written. The result lives as long as
+  // this.
   KeptStream& open(const std::string& name, const std::string& identity, const std::string& options,
-                   std::function<void()> ask_for_snapshot);
+                   const StateMark& last, std::function<void()> ask_for_snapshot);
 
   // From now on nothing is asked of it.
   void forget(KeptStream& stream);
@@ -136,6 +137,7 @@ class Keeper {
   void take_note(std::span<const Item> items);
   void write_item(const Item& item);
   void write_feed();
+  void note_first_mark(const Item& item) const;
   void note_marks(std::span<const Item> items) const;
   void write_snapshot(Item& item);
   void write_part();

@@ -91,7 +91,9 @@ void Lane::take_over(Recovery& recovery) {
   refreshes_ += recovery.models;
   learned_ = stream_->pairs();
   clipped_ = stream_->clipped();
-  learned_at_refresh_ = learned_;
+  // The model may be older than the last pair. Which ones it held back is not known any more.
+  const auto built_of = stream_->release()->model_pairs().value_or(learned_);
+  learned_at_refresh_ = std::min(learned_.load(), built_of + settings_.spec.held_back);
   recovered_ = learned_;
   lost_ = recovery.lost;
   drift_ = serving.drift;

@@ -9,6 +9,7 @@ Ledger::Ledger(Keeper& keeper, const std::string& name, const std::string& ident
     : keeper_(keeper),
       options_(options),
       stream_(&keeper.open(name, identity, stream_options,
+                           {recovery.last.number, recovery.last.pairs},
                            [this] {
                              asked_ = true;
                              const std::lock_guard lock(waking_);

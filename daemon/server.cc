@@ -264,6 +264,10 @@ void Server::tick() {
     log(LogLevel::kWarning, "overload", {{"stream", name}, {"shed", shed - served.shed_told}});
     served.shed_told = shed;
   }
+  if (const auto left_out = feed_->left_out(); left_out != left_out_told_) {
+    log(LogLevel::kWarning, "feed is crowded",
+        {{"left-out", left_out - std::exchange(left_out_told_, left_out)}});
+  }
   ticker_.expires_after(kTick);
   ticker_.async_wait([this](const boost::system::error_code& error) {
     if (!error) tick();

@@ -206,6 +206,7 @@ class Server : private Outlet {
   std::uint64_t passed_over_ = 0;
   std::uint64_t stalled_ = 0;
   std::uint64_t reloads_ = 0;
+  std::uint64_t left_out_told_ = 0;  // of the feed's, those that the log knows of
   std::uint64_t refused_reloads_ = 0;
 
   std::mutex outlet_mutex_;  // guards what lanes have handed in

@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -45,6 +46,8 @@ struct Release {
   // Of a pair of vectors.
   [[nodiscard]] std::uint64_t multiply_adds() const;
   [[nodiscard]] std::uint64_t epoch() const;
+  // That the model was built of; none where the stream counts.
+  [[nodiscard]] std::optional<std::uint64_t> model_pairs() const;
 };
 
 struct Batch {

@@ -77,8 +77,8 @@ std::uint64_t bytes_value(std::string_view text, std::uint64_t least, std::uint6
   const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), count);
   const bool is_number = error == std::errc() && end == digits.data() + digits.size();
   if (!is_number || count > most / unit || count * unit < least) {
-    refuse_value(text, fmt::format("a size from {} to {}, such as 65536, 64KiB or 4MiB",
-                                   in_units(least), in_units(most)));
+    refuse_value(text, fmt::format("a size from {} to {}, such as 65536 or 64KiB", in_units(least),
+                                   in_units(most)));
   }
   return count * unit;
 }

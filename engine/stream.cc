@@ -17,6 +17,10 @@ std::uint64_t Release::multiply_adds() const {
 
 std::uint64_t Release::epoch() const { return model == nullptr ? 0 : model->facts().epoch; }
 
+std::optional<std::uint64_t> Release::model_pairs() const {
+  return model == nullptr ? std::nullopt : std::optional(model->facts().pairs);
+}
+
 std::unique_ptr<Stream> Stream::open(const StreamSpec& spec, const EncoderPath& path) {
   if (spec.counts) return std::make_unique<CountStream>(spec);
   return std::make_unique<KernelStream>(spec, path);

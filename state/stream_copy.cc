@@ -40,7 +40,7 @@ void require_names(const StreamSpec& spec, const std::string& origin) {
     if (encoder.name.find('/') == std::string::npos) continue;
     throw Error(fmt::format(
         "{}: found the encoder {}, expected a name: a path in a file from elsewhere may load "
-        "anything. Put the encoder into a folder of --encoder-path, or say --trust.",
+        "anything. Say --trust to load it.",
         origin, encoder.name));
   }
 }

@@ -105,7 +105,7 @@ class Audience {
 class Learner {
  public:
   Learner(Keeper& keeper, const char* name)
-      : stream_(keeper.open(name, "x: y\n", "{}", [this] { asked_ = true; })),
+      : stream_(keeper.open(name, "x: y\n", "{}", {}, [this] { asked_ = true; })),
         thread_([this, &keeper] { run(keeper); }) {}
   ~Learner() {
     if (thread_.joinable()) end();

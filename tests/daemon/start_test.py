@@ -76,7 +76,32 @@ class Check(Case):
         self.assertIn("300 pairs", done.stderr)
 
 
+class Models(Case):
+    def test_a_model_that_was_old_before_a_restart_is_followed_by_another(self):
+        options = {**SMALL, "refresh": 200, "held-back": 20}
+        daemon = self.daemon({"chat": options}, state=True)
+        daemon.own.learn(PAIRS[:200])
+        daemon.until(lambda: daemon.stats("chat")["model"] == 1)
+        daemon.own.learn(PAIRS[200:300])
+        daemon.stop()
+        daemon.config["streams"]["chat"] = {**options, "refresh-after": "0.01s"}
+        daemon.start()
+        daemon.until(lambda: daemon.stats("chat")["model"] == 2)
+
+
 class Locks(Case):
+    def test_a_file_that_was_moved_tells_of_its_pairs_from_the_first_start_on(self):
+        daemon = self.daemon(state=True)
+        daemon.own.learn(PAIRS[:10])
+        daemon.stop()
+        self.beside(daemon, "-lock").unlink()
+        daemon.start()
+        daemon.stop()
+        daemon.state.unlink()
+        daemon.start(waits=False)
+        self.assertEqual(daemon.wait(), 1)
+        self.assertIn("10 pairs", daemon.log())
+
     def beside(self, daemon, ending):
         return daemon.state.with_name(daemon.state.name + ending)
 
