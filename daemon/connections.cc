@@ -6,7 +6,9 @@
 #include <netinet/in.h>
 #include <pthread.h>
 #include <sys/ioctl.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
+#include <sys/syscall.h>
 #include <sys/un.h>
 #include <termios.h>
 #include <unistd.h>
@@ -15,6 +17,7 @@
 #include <array>
 #include <atomic>
 #include <cerrno>
+#include <climits>
 #include <exception>
 #include <iterator>
 #include <string_view>
@@ -26,6 +29,9 @@ namespace phsic {
 namespace {
 
 std::atomic<Connections*> watching{nullptr};
+
+// For files, libraries and listening sockets.
+constexpr int kDescriptorsOfOurs = 64;
 
 // libzmq names its threads.
 bool is_thread_of_zeromq() {
@@ -110,15 +116,36 @@ void shut_down(int descriptor, std::uint64_t cookie) {
   ::close(copy);
 }
 
+int accept_now(int descriptor, sockaddr* address, socklen_t* length, int flags) {
+  return static_cast<int>(::syscall(SYS_accept4, descriptor, address, length, flags));
+}
+
+// As many as the system gives, within reason. Returns how many.
+int raise_descriptor_limit() {
+  constexpr rlim_t kEnough = 1U << 16U;
+  rlimit limit{};
+  if (::getrlimit(RLIMIT_NOFILE, &limit) != 0) return INT_MAX;
+  const rlimit raised{std::max(limit.rlim_cur, std::min(limit.rlim_max, kEnough)), limit.rlim_max};
+  if (::setrlimit(RLIMIT_NOFILE, &raised) == 0) limit = raised;
+  return static_cast<int>(std::min<rlim_t>(limit.rlim_cur, INT_MAX));
+}
+
 void tell(const std::string& peer, const std::string& problem) {
   log(LogLevel::kWarning, "connection closed", {{"peer", peer}, {"problem", problem}});
 }
 
 }  // namespace
 
-Connections::Connections(const Limits& limits) : limits_(limits) { watching = this; }
+Connections::Connections(const Limits& limits)
+    : limits_(limits), most_descriptors_(raise_descriptor_limit() - kDescriptorsOfOurs) {
+  keep_spare();
+  watching = this;
+}
 
-Connections::~Connections() { watching = nullptr; }
+Connections::~Connections() {
+  watching = nullptr;
+  if (spare_ >= 0) ::close(spare_);
+}
 
 void Connections::bind_feed(Socket& socket, const std::vector<std::string>& endpoints) {
   const std::lock_guard lock(mutex_);  // nobody is looked at before it is known where the feed is
@@ -153,6 +180,7 @@ Connections::Table::iterator Connections::forget(Table::iterator found) {
 
 std::string Connections::problem_of(const Connection& connection) const {
   const auto& frames = connection.frames;
+  if (frames.has_bad_name()) return "found a name that begins with a zero byte, expected another";
   const auto most = connection.side == Side::kFeed ? limits_.topic_bytes : limits_.frame_bytes;
   if (frames.largest() > most) {
     return fmt::format("found a frame of {} bytes, expected at most {}", frames.largest(), most);
@@ -172,13 +200,21 @@ std::string Connections::problem_of(const Connection& connection) const {
   return {};
 }
 
-// What is wrong with the connection now; empty: nothing.
-std::string Connections::follow(int descriptor, const void* buffer, std::size_t size) {
+// Reads, and says what is wrong with the connection now; empty: nothing.
+std::string Connections::follow(int descriptor, void* buffer, std::size_t size, int flags,
+                                ssize_t& got) {
   const std::lock_guard lock(mutex_);
   auto* connection = find(descriptor);
-  if (connection == nullptr) return {};
+  const auto* bytes = static_cast<const unsigned char*>(buffer);
+  if (connection != nullptr && connection->frames.left() < size) {
+    got = ::recvfrom(descriptor, buffer, size, flags | MSG_PEEK, nullptr, nullptr);
+    if (got <= 0) return {};
+    size = connection->frames.before_command({bytes, static_cast<std::size_t>(got)});
+  }
+  got = ::recvfrom(descriptor, buffer, size, flags, nullptr, nullptr);
+  if (connection == nullptr || got <= 0) return {};
   pending_ -= connection->frames.pending();
-  connection->frames.follow({static_cast<const unsigned char*>(buffer), size});
+  connection->frames.follow({bytes, static_cast<std::size_t>(got)});
   pending_ += connection->frames.pending();
   auto problem = problem_of(*connection);
   if (problem.empty()) return problem;
@@ -188,10 +224,12 @@ std::string Connections::follow(int descriptor, const void* buffer, std::size_t 
 }
 
 ssize_t Connections::receive(int descriptor, void* buffer, std::size_t size, int flags) noexcept {
-  const auto got = ::recvfrom(descriptor, buffer, size, flags, nullptr, nullptr);
-  if (got <= 0 || (flags & MSG_PEEK) != 0) return got;
+  if ((flags & MSG_PEEK) != 0) {
+    return ::recvfrom(descriptor, buffer, size, flags, nullptr, nullptr);
+  }
   try {
-    const auto problem = follow(descriptor, buffer, static_cast<std::size_t>(got));
+    ssize_t got = 0;
+    const auto problem = follow(descriptor, buffer, size, flags, got);
     if (problem.empty()) return got;
     tell(peer_of(descriptor), problem);
   } catch (const std::exception&) {
@@ -199,6 +237,42 @@ ssize_t Connections::receive(int descriptor, void* buffer, std::size_t size, int
   }
   errno = ECONNRESET;
   return -1;
+}
+
+// Whoever connects when there are no descriptors is turned away: libzmq would abort, or try again
+// for ever. Some are left for files.
+int Connections::accept(int descriptor, sockaddr* address, socklen_t* length, int flags) noexcept {
+  auto made = accept_now(descriptor, address, length, flags);
+  if (made >= 0 && made < most_descriptors_) return made;
+  if (made < 0 && errno != EMFILE && errno != ENFILE) return made;
+  const std::lock_guard lock(mutex_);
+  if (made < 0 && spare_ >= 0) {
+    ::close(std::exchange(spare_, -1));
+    made = accept_now(descriptor, address, length, flags);
+  }
+  if (made >= 0) ::close(made);
+  keep_spare();
+  ++cut_;
+  ++turned_away_;
+  errno = ECONNABORTED;
+  return -1;
+}
+
+void Connections::keep_spare() {
+  if (spare_ < 0) spare_ = ::open("/dev/null", O_RDONLY | O_CLOEXEC);
+}
+
+void Connections::tell_turned_away() {
+  std::uint64_t count = 0;
+  {
+    const std::lock_guard lock(mutex_);
+    count = std::exchange(turned_away_, 0);
+    keep_spare();
+  }
+  if (count == 0) return;
+  log(LogLevel::kWarning, "connections refused",
+      {{"connections", count},
+       {"problem", fmt::format("found {} descriptors in use, expected fewer", most_descriptors_)}});
 }
 
 void Connections::forget_closed() {
@@ -263,5 +337,18 @@ extern "C" __attribute__((visibility("default"))) ssize_t send(int descriptor, c
     return ::sendto(descriptor, buffer, size, flags, nullptr, 0);
   }
   return connections->send(descriptor, buffer, size, flags);
+}
+extern "C" __attribute__((visibility("default"))) int accept4(int descriptor, sockaddr* address,
+                                                              socklen_t* length, int flags) {
+  auto* connections = phsic::watching.load();
+  if (connections == nullptr || !phsic::is_thread_of_zeromq()) {
+    return phsic::accept_now(descriptor, address, length, flags);
+  }
+  return connections->accept(descriptor, address, length, flags);
+}
+
+extern "C" __attribute__((visibility("default"))) int accept(int descriptor, sockaddr* address,
+                                                             socklen_t* length) {
+  return accept4(descriptor, address, length, 0);
 }
 // NOLINTEND(readability-inconsistent-declaration-parameter-name)

@@ -1,16 +1,17 @@
 // The connections that ZeroMQ has, and what their peers may make it keep.
 //
 // libzmq hands a message out when its last frame has come, and counts neither the frames until then
-// nor their bytes; it has no call that ends a connection. It reads by recv(2) and writes by
-// send(2). connections.cc defines these functions for the whole process, and leaves them as they
-// are but in the threads of libzmq. What libzmq reads is followed frame by frame, and whoever goes
-// beyond the limits gets an error for a message, at which libzmq closes the connection and frees
-// what it kept.
+// nor their bytes; it has no call that ends a connection, and aborts at some of what peers may do.
+// It reads by recv(2), writes by send(2) and accepts by accept4(2). connections.cc defines these
+// functions for the whole process, and leaves them as they are but in the threads of libzmq. What
+// libzmq reads is followed frame by frame, and whoever goes beyond the limits gets an error for a
+// message, at which libzmq closes the connection and frees what it kept.
 //
 // A connection is known by its descriptor together with the kernel's cookie of the socket, so that
 // a descriptor that was closed and used again is not taken for the old one. Thread safe.
 #pragma once
 
+#include <sys/socket.h>
 #include <sys/types.h>
 
 #include <cstddef>
@@ -56,6 +57,12 @@ class Connections {
   [[nodiscard]] ssize_t send(int descriptor, const void* buffer, std::size_t size,
                              int flags) noexcept;
 
+  // accept4(2), as long as there are descriptors.
+  [[nodiscard]] int accept(int descriptor, sockaddr* address, socklen_t* length,
+                           int flags) noexcept;
+  // Into the log. To be called about once a second.
+  void tell_turned_away();
+
   // Forgets those that are closed.
   void forget_closed();
   // Notes what each peer has read; where too much waits, closes those that have read nothing since
@@ -83,16 +90,21 @@ class Connections {
 
   [[nodiscard]] Connection* find(int descriptor);
   [[nodiscard]] Side side_of(int descriptor) const;
-  [[nodiscard]] std::string follow(int descriptor, const void* buffer, std::size_t size);
+  [[nodiscard]] std::string follow(int descriptor, void* buffer, std::size_t size, int flags,
+                                   ssize_t& got);
+  void keep_spare();
   [[nodiscard]] std::string problem_of(const Connection& connection) const;
   Table::iterator forget(Table::iterator found);
 
   const Limits limits_;
+  const int most_descriptors_;
   mutable std::mutex mutex_;  // guards what follows
   Table table_;
   std::vector<std::string> feed_;  // endpoints
   std::uint64_t pending_ = 0;      // of all
   std::uint64_t cut_ = 0;
+  std::uint64_t turned_away_ = 0;  // since the log was told
+  int spare_ = -1;                 // given up for a moment to close a connection that is too much
 };
 
 }  // namespace phsic

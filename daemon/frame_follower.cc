@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <string_view>
+#include <utility>
 
 namespace phsic {
 namespace {
@@ -10,6 +11,7 @@ constexpr std::size_t kSignature = 10;
 constexpr std::size_t kGreeting = 64;  // of ZMTP 3
 constexpr std::size_t kLongSize = 8;
 constexpr unsigned char kLong = 0xff;
+constexpr std::size_t kLongestHandshake = 4096;
 
 enum Flags : unsigned char { kMore = 1, kLarge = 2, kCommand = 4 };
 
@@ -26,11 +28,29 @@ void FrameFollower::follow(std::span<const unsigned char> bytes) {
     const auto named = std::min(count, name_.size() - named_);
     std::copy_n(bytes.begin(), named, name_.begin() + static_cast<std::ptrdiff_t>(named_));
     named_ += named;
+    if (!is_greeted_) take_handshake(bytes.first(count));
     left_ -= count;
     pending_ += count;
     bytes = bytes.subspan(count);
     if (left_ == 0) end_frame();
   }
+}
+
+std::size_t FrameFollower::before_command(std::span<const unsigned char> bytes) const {
+  FrameFollower ahead = *this;
+  bool has_message = false;
+  std::size_t i = 0;
+  while (i < bytes.size()) {
+    const bool begins = ahead.step_ == Step::kFlags;
+    const bool is_command = ((begins ? bytes[i] : ahead.flags_) & kCommand) != 0;
+    if (begins && is_command && has_message) return i;
+    has_message |= (begins || ahead.step_ == Step::kBody) && !is_command;
+    const auto count =
+        std::min<std::uint64_t>(std::max<std::uint64_t>(1, ahead.left()), bytes.size() - i);
+    ahead.follow(bytes.subspan(i, static_cast<std::size_t>(count)));
+    i += static_cast<std::size_t>(count);
+  }
+  return i;
 }
 
 void FrameFollower::take(unsigned char byte) {
@@ -74,6 +94,7 @@ void FrameFollower::take_greeting(unsigned char byte) {
   if (step_ != Step::kGreeting || greeted_ < greeting_.size()) return;
   const auto revision = greeting_[kSignature];
   is_old_ = revision == 0;
+  knows_commands_ = revision > 1;
   step_ = is_old_ ? Step::kOldSize : revision == 1 ? Step::kFlags : Step::kRestOfGreeting;
 }
 
@@ -97,13 +118,50 @@ void FrameFollower::end_frame() {
   const auto cost = size_ + kFrameCost;
   const bool more = (flags_ & kMore) != 0;
   step_ = is_old_ ? Step::kOldSize : Step::kFlags;
-  if ((flags_ & kCommand) != 0 && !more && !is_subscription()) {
+  if (!is_greeted_) end_handshake();
+  if ((flags_ & kCommand) != 0 && !more && !(knows_commands_ && is_subscription())) {
     // A heartbeat: ZeroMQ acts on it and forgets it, even between two frames of a message.
     pending_ -= cost;
     return;
   }
   received_ += cost;
   if (!more) pending_ = 0;
+}
+
+void FrameFollower::take_handshake(std::span<const unsigned char> bytes) {
+  if (handshake_.size() + bytes.size() > kLongestHandshake) {
+    has_bad_name_ = true;
+    return;
+  }
+  handshake_.append(bytes.begin(), bytes.end());
+}
+
+// Of ZMTP 3: "\x05READY" and properties, each a name after its length in one byte and a value after
+// its length in four. Before, it is the name.
+void FrameFollower::end_handshake() {
+  is_greeted_ = true;
+  const auto handshake = std::exchange(handshake_, {});
+  if (!knows_commands_) {
+    has_bad_name_ |= handshake.starts_with('\0');
+    return;
+  }
+  std::string_view rest = handshake;
+  const auto take = [&rest](std::size_t count) {
+    const auto taken = rest.substr(0, count);
+    rest.remove_prefix(taken.size());
+    return taken;
+  };
+  const auto take_sized = [&take](std::size_t bytes) {
+    std::size_t size = 0;
+    for (const char c : take(bytes)) size = size << 8U | static_cast<unsigned char>(c);
+    return take(size);
+  };
+  take_sized(1);
+  while (!rest.empty()) {
+    const auto name = take_sized(1);
+    const auto value = take_sized(4);
+    has_bad_name_ |= name == "Identity" && value.starts_with('\0');
+  }
 }
 
 // Subscriptions are passed on as messages are.

@@ -1,13 +1,15 @@
 // Follows the frames that a ZeroMQ peer sends (ZMTP 1.0 to 3.1), by the bytes as they come in.
 //
-// It tells how much ZeroMQ has to keep of a message that is not whole. It understands what libzmq
-// understands, and believes nothing: any bytes may come, in pieces of any size.
+// It tells how much ZeroMQ has to keep of a message that is not whole, and what else of it libzmq
+// does not bear. It understands what libzmq understands, and believes nothing: any bytes may come,
+// in pieces of any size.
 #pragma once
 
 #include <array>
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <string>
 
 namespace phsic {
 
@@ -18,6 +20,17 @@ class FrameFollower {
 
   // Takes note of further bytes.
   void follow(std::span<const unsigned char> bytes);
+
+  // How many of these bytes, which come next, are before a command that follows on a message among
+  // them. libzmq stops reading where it has no room for messages; it aborts if it finds a PING
+  // behind them when the peer has hung up meanwhile.
+  [[nodiscard]] std::size_t before_command(std::span<const unsigned char> bytes) const;
+  // Bytes of the frame that is read now that are to come, its next ones.
+  [[nodiscard]] std::uint64_t left() const { return step_ == Step::kBody ? left_ : 0; }
+
+  // Has the peer given itself a name such as libzmq gives to those without, a zero byte first? Two
+  // of the same name make it abort. So has one whose handshake is too long to be looked at.
+  [[nodiscard]] bool has_bad_name() const { return has_bad_name_; }
 
   // Bytes of the message that has begun and is not whole, kFrameCost for each frame included.
   [[nodiscard]] std::uint64_t pending() const { return pending_; }
@@ -43,6 +56,8 @@ class FrameFollower {
   void follow_old();
   void begin_frame(std::uint64_t size);
   void end_frame();
+  void take_handshake(std::span<const unsigned char> bytes);
+  void end_handshake();
   [[nodiscard]] bool is_subscription() const;
 
   Step step_ = Step::kGreeting;
@@ -52,6 +67,10 @@ class FrameFollower {
   std::size_t named_ = 0;
   unsigned char flags_ = 0;
   bool is_old_ = false;
+  bool knows_commands_ = false;  // ZMTP 3: commands have meanings
+  bool is_greeted_ = false;      // the first frame has come, which is the handshake, or the name
+  bool has_bad_name_ = false;
+  std::string handshake_;
   std::size_t size_left_ = 0;  // bytes of the size that are missing
   std::uint64_t size_ = 0;
   std::uint64_t left_ = 0;  // bytes of the frame that are missing

@@ -1,5 +1,6 @@
 #include "daemon/outbox.h"
 
+#include <algorithm>
 #include <array>
 #include <span>
 
@@ -7,9 +8,8 @@ namespace phsic {
 namespace {
 
 constexpr std::size_t kMostBytes = 16U << 20U;  // kept for one client
-constexpr std::size_t kMostOfAll = 64U << 20U;
-// A client that has read everything is not to suffer from those who read nothing.
-constexpr std::size_t kMostWithFirst = 4 * kMostOfAll;
+constexpr std::size_t kMostOfAll = 128U << 20U;
+constexpr std::size_t kCrowded = 32U << 20U;
 
 }  // namespace
 
@@ -31,10 +31,12 @@ const std::shared_ptr<Unsent>& Outbox::unsent_of(const std::string& client) {
 void Outbox::send(const std::string& client, bool has_delimiter, std::string text) {
   const auto& unsent = unsent_of(client);
   const auto own = unsent->bytes();
-  const auto most_of_all = own == 0 ? kMostWithFirst : kMostOfAll;
-  // A single answer may be larger than what is kept of several.
-  if ((own > 0 && own + text.size() > kMostBytes) ||
-      (whole_->bytes() > 0 && whole_->bytes() + text.size() > most_of_all)) {
+  const auto whole = whole_->bytes();
+  // A client may have as much as is still free, as in fair_queue.h: those who read nothing never
+  // take all of it. A single answer may be larger than what is kept of several.
+  const auto free = kMostOfAll - std::min(whole, kMostOfAll);
+  const auto most = own == 0 ? free : std::min(free, kMostBytes);
+  if (whole > 0 && own + text.size() > most) {
     ++lost_;
     return;
   }
@@ -73,6 +75,6 @@ void Outbox::forget_idle() {
   std::erase_if(unsent_, [](const auto& of_client) { return of_client.second->bytes() == 0; });
 }
 
-bool Outbox::is_crowded() const { return whole_->bytes() > kMostOfAll / 2; }
+bool Outbox::is_crowded() const { return whole_->bytes() > kCrowded; }
 
 }  // namespace phsic

@@ -248,6 +248,7 @@ void Server::on_signal(int signal) {
 // What peers leave unread or behind must not be kept for ever.
 void Server::relieve() {
   connections_.forget_closed();
+  connections_.tell_turned_away();
   outbox_->forget_idle();
   connections_.look({outbox_->is_crowded(), feed_->is_crowded()});
   spare_memory_.give_back();

@@ -94,5 +94,56 @@ TEST_CASE("Heartbeats come between frames and count for nothing, subscriptions c
   CHECK(followed(kNew.greeting + frame("\4PING", kCommand | kMore), 3).pending() == kCost + 5);
 }
 
+std::size_t before_command(std::string_view followed_before, std::string_view bytes) {
+  return followed(followed_before, 1000)
+      .before_command({reinterpret_cast<const unsigned char*>(bytes.data()), bytes.size()});
+}
+
+TEST_CASE("What comes before a command that follows on a message can be told", "[frames]") {
+  const auto ping = frame("\4PING\0\1"s, kCommand);
+  const auto ready = kNew.greeting + frame("\5READY", kCommand);
+  const auto message = frame("a", kMore) + frame(std::string(300, 'b'), 0);
+  CHECK(before_command(ready, message + message) == 2 * message.size());
+  CHECK(before_command(ready, ping + ping + message) == 2 * ping.size() + message.size());
+  CHECK(before_command(ready, message + ping) == message.size());
+  CHECK(before_command(ready, ping + message + ping + message) == ping.size() + message.size());
+  // Of what has begun before, a message or its header, the rest is a message.
+  for (const std::size_t begun : {1, 2, 4, 100}) {
+    const auto rest = message.substr(begun);
+    CHECK(before_command(ready + message.substr(0, begun), rest + ping) == rest.size());
+  }
+  CHECK(before_command(ready + ping.substr(0, 3), ping.substr(3) + ping) == 2 * ping.size() - 3);
+  CHECK(before_command("", ready + message + ping) == ready.size() + message.size());
+  // Nothing is a command to those who know none.
+  CHECK(before_command(kDialects[3].greeting, old_frame("a", 4) + old_frame("b", 4)) == 6);
+}
+
+TEST_CASE("A name that begins with a zero byte is found in every dialect", "[frames]") {
+  const auto ready = [](const std::string& name) {
+    std::string body = "\5READY\x0bSocket-Type\0\0\0\6DEALER"s;
+    body += "\x08Identity\0\0\0"s;
+    body += static_cast<char>(name.size());
+    return body += name;
+  };
+  for (const auto& [greeting, make] : kDialects) {
+    const bool is_command = greeting.size() == 64;
+    for (const auto& name : {"\0abcd"s, "abcd"s, "a\0"s}) {
+      const auto bytes =
+          greeting + make(is_command ? ready(name) : name, is_command ? kCommand : 0);
+      for (const std::size_t piece : {1, 7, 1000}) {
+        CHECK(followed(bytes, piece).has_bad_name() == (name[0] == '\0'));
+      }
+    }
+    CHECK_FALSE(followed(greeting + make("", 0) + make("\0a"s, 0), 5).has_bad_name());
+  }
+  CHECK(followed(kNew.greeting + frame(std::string(5000, 'x'), kCommand), 100).has_bad_name());
+}
+
+TEST_CASE("In ZMTP 2.0 no command ends a message", "[frames]") {
+  const auto bytes =
+      kDialects[2].greeting + frame("", 0) + frame("a", kMore) + frame("\x09SUBSCRIBEt", kCommand);
+  CHECK(followed(bytes, 3).pending() == kCost + 1);
+}
+
 }  // namespace
 }  // namespace phsic

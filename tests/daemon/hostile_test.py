@@ -103,7 +103,7 @@ def odd_messages(rng):
 class Zmtp:
     """A connection that speaks ZMTP 3.0 as it likes, by hand."""
 
-    def __init__(self, case, endpoint, kind):
+    def __init__(self, case, endpoint, kind, name=b""):
         if endpoint.startswith("tcp://"):
             host, port = endpoint.removeprefix("tcp://").split(":")
             self.raw = socket.create_connection((host, int(port)))
@@ -113,11 +113,15 @@ class Zmtp:
         case.addCleanup(self.raw.close)
         self.raw.sendall(b"\xff" + bytes(8) + b"\x7f\x03\x00NULL" + bytes(16 + 1 + 31))
         ready = b"\x05READY\x0bSocket-Type" + struct.pack(">I", len(kind)) + kind.encode()
+        if name:
+            ready += b"\x08Identity" + struct.pack(">I", len(name)) + name
         self.frame(ready, flags=4)
         # Its greeting and its READY: it is there.
         received = b""
         while b"READY" not in received:
-            received += self.raw.recv(1000)
+            if not (more := self.raw.recv(1000)):
+                raise ConnectionError("it hung up")
+            received += more
 
     def frame(self, body, flags=0):
         self.raw.sendall(struct.pack(">BQ", flags | 2, len(body)) + body)
@@ -353,6 +357,50 @@ class Hostile(Case):
             "score", stream="chat", pairs=[PAIRS[0]])["scores"]), 1)
         for raw in silent:
             raw.close()
+
+    def test_a_ping_behind_messages_that_are_not_read_does_no_harm(self):
+        for endpoint, kind in ((self.d.service, "DEALER"), (self.tcp, "DEALER"),
+                               (self.d.ingest, "PUSH")):
+            for _ in range(20):
+                peer = Zmtp(self, endpoint, kind)
+                peer.raw.sendall((b"\0\1x" * 70 + b"\4\7\4PING\0\0") * 37)
+                if endpoint == self.tcp:
+                    peer.raw.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER,
+                                        struct.pack("ii", 1, 0))
+                peer.raw.close()
+        self.assert_serves_as_before()
+
+    def test_pings_are_answered(self):
+        peer = Zmtp(self, self.d.service, "DEALER")
+        peer.raw.sendall(b"\0\x0d{\"op\":\"ping\"}\4\x0b\4PING\0\0ctxt")
+        received = b""
+        while b"PONGctxt" not in received or b'"ok":true' not in received:
+            received += peer.raw.recv(10_000)
+
+    def test_nobody_takes_a_name_that_zeromq_gives(self):
+        for number in range(20):
+            with self.assertRaises(OSError):
+                peer = Zmtp(self, self.d.service, "DEALER", b"\0" + bytes([1, 2, 3, number]))
+                while peer.raw.recv(1000):
+                    pass
+                raise ConnectionError("it hung up")
+        self.assert_serves_as_before()
+
+    def test_more_connections_than_descriptors_are_turned_away(self):
+        daemon = self.daemon()
+        most = len(list(Path(f"/proc/{daemon.process.pid}/fd").iterdir())) + 20
+        resource.prlimit(daemon.process.pid, resource.RLIMIT_NOFILE, (most, most))
+        held = []
+        for _ in range(100):
+            raw = socket.socket(socket.AF_UNIX)
+            self.addCleanup(raw.close)
+            raw.setsockopt(socket.SOL_SOCKET, socket.SO_SNDTIMEO, struct.pack("ll", 5, 0))
+            raw.connect(daemon.service.removeprefix("ipc://"))
+            held.append(raw)
+        daemon.until(lambda: "connections refused" in daemon.log())
+        for raw in held:
+            raw.close()
+        self.assertTrue(daemon.client().ask("ping")["ok"])
 
     def test_clients_that_vanish_harm_nobody(self):
         for endpoint in (self.d.service, self.tcp):

@@ -18,6 +18,9 @@ What attackers have learned goes to streams of their own and is bounded, since t
 import json
 import random
 import re
+import resource
+import socket
+import struct
 import sys
 import threading
 import time
@@ -90,10 +93,10 @@ class Attacks:
 
     @staticmethod
     @contextmanager
-    def peer(endpoint, kind):
+    def peer(endpoint, kind, name=b""):
         """One that speaks ZeroMQ's protocol as it likes."""
         with ExitStack() as stack:
-            peer = Zmtp(SimpleNamespace(addCleanup=stack.callback), endpoint, kind)
+            peer = Zmtp(SimpleNamespace(addCleanup=stack.callback), endpoint, kind, name)
             peer.raw.settimeout(5)
             yield peer
 
@@ -135,6 +138,44 @@ class Attacks:
                 rude.send(b"\1" + str(number).encode())
                 rude.send(b"\0" + str(number).encode())
             self.stop.wait(1)
+
+    def attack_ping_behind_messages(self):
+        """Who hangs up while it is not read, with a PING among what has come: libzmq aborts."""
+        for endpoint, kind in ((self.daemon.service, "DEALER"), (self.daemon.ingest, "PUSH")):
+            with self.peer(endpoint, kind) as peer:
+                peer.raw.sendall((b"\0\1x" * 70 + b"\4\7\4PING\0\0") * 37)
+
+    def attack_names_to_come(self):
+        """Takes a name that ZeroMQ is about to give to somebody else: libzmq aborts. It begins to
+        count at the first number of rand()."""
+        begin = 0x6b8b4567 + 1000 * self.rounds["names_to_come"]
+        with ExitStack() as stack:
+            for number in range(begin, begin + 2000, 100):
+                stack.enter_context(self.peer(self.daemon.service, "DEALER",
+                                              b"\0" + struct.pack(">I", number)))
+            for _ in range(200):
+                with self.peer(self.daemon.service, "DEALER"):
+                    pass
+
+    def attack_commands_of_zmtp_2(self):
+        """Frames of one message for ever; what is between them is a command that libzmq drops."""
+        with socket.socket(socket.AF_UNIX) as raw:
+            raw.settimeout(5)
+            raw.connect(self.daemon.service.removeprefix("ipc://"))
+            raw.sendall(b"\xff" + bytes(7) + b"\1\x7f\1\5" + b"\0\0")  # a DEALER, without a name
+            body = struct.pack(">BQ", 3, MIB) + b"x" * MIB + b"\4\x0a\x09SUBSCRIBE"
+            for _ in range(200):
+                raw.sendall(body)
+
+    def attack_many_connections(self):
+        """More than there are descriptors: libzmq aborts."""
+        _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
+        resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))  # the daemon keeps what it had
+        with ExitStack() as stack:
+            for _ in range(1200):
+                raw = stack.enter_context(socket.socket(socket.AF_UNIX))
+                raw.setsockopt(socket.SOL_SOCKET, socket.SO_SNDTIMEO, struct.pack("ll", 1, 0))
+                raw.connect(self.daemon.service.removeprefix("ipc://"))
 
     def attack_starve_learning(self):
         clients = [Client(self.daemon.service) for _ in range(2)]
