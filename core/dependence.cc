@@ -54,6 +54,22 @@ double share_of_pivots(const FeatureMap<T>& map, const Eigen::MatrixXd& covarian
   return map.pivots()->factor.squaredNorm() / (pairs * (covariance.trace() + mean.squaredNorm()));
 }
 
+template <class T>
+double squared_distance_to(const DenseRows<T>& rows, std::size_t i, const Eigen::VectorXd& mean) {
+  const Eigen::Map<const Eigen::Matrix<T, Eigen::Dynamic, 1>> row(rows.row(i), mean.size());
+  return (row.template cast<double>() - mean).squaredNorm();
+}
+
+template <class T>
+double squared_distance_to(const SparseRows<T>& rows, std::size_t i, const Eigen::VectorXd& mean) {
+  double sum = mean.squaredNorm();
+  for (std::size_t k = rows.start[i]; k < rows.start[i + 1]; ++k) {
+    const auto value = static_cast<double>(rows.value[k]);
+    sum += value * (value - 2 * mean[rows.index[k]]);
+  }
+  return std::max(sum, 0.0);
+}
+
 // Which pairs are tested: drawn without replacement, with probabilities by their weights.
 std::vector<std::size_t> draw(const std::vector<double>& weights, std::uint64_t seed) {
   std::vector<std::pair<double, std::size_t>> keys;
@@ -132,6 +148,24 @@ bool moments_tell_p_value(const Covariance& covariance, const FeatureMap<T>& x,
 }
 
 template <class T>
+double pairs_that_count(const Items<T>& features, const Eigen::VectorXd& mean, double pairs) {
+  double sum = 0;
+  double squares = 0;
+  std::size_t count = 0;
+  const auto add = [&](const auto& rows) {
+    for (; count < rows.rows; ++count) {
+      const double squared = squared_distance_to(rows, count, mean);
+      sum += squared;
+      squares += squared * squared;
+    }
+  };
+  if (const auto* dense = std::get_if<DenseRows<T>>(&features)) add(*dense);
+  if (const auto* sparse = std::get_if<SparseRows<T>>(&features)) add(*sparse);
+  if (!(squares > 0)) return pairs;
+  return pairs * (sum * sum / squares) / static_cast<double>(count);
+}
+
+template <class T>
 std::optional<double> permutation_p_value(const Kernel& kernel_x, const Kernel& kernel_y,
                                           const typename Reservoir<T>::Sample& sample,
                                           std::uint64_t seed) {
@@ -165,10 +199,11 @@ Dependence Dependence::load(Reader& reader) {
   return dependence;
 }
 
-#define PHSIC_INSTANTIATE(T)                                                  \
-  template bool moments_tell_p_value(const Covariance&, const FeatureMap<T>&, \
-                                     const FeatureMap<T>&);                   \
-  template std::optional<double> permutation_p_value<T>(                      \
+#define PHSIC_INSTANTIATE(T)                                                            \
+  template double pairs_that_count<T>(const Items<T>&, const Eigen::VectorXd&, double); \
+  template bool moments_tell_p_value(const Covariance&, const FeatureMap<T>&,           \
+                                     const FeatureMap<T>&);                             \
+  template std::optional<double> permutation_p_value<T>(                                \
       const Kernel&, const Kernel&, const Reservoir<T>::Sample&, std::uint64_t);
 PHSIC_INSTANTIATE(float)
 PHSIC_INSTANTIATE(double)

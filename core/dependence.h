@@ -33,6 +33,14 @@ template <class T>
 [[nodiscard]] bool moments_tell_p_value(const Covariance& covariance, const FeatureMap<T>& x,
                                         const FeatureMap<T>& y);
 
+// How many of so many pairs make up the variance of a side, by the features of some of them: all
+// where they are alike, few where some are far longer than most.
+template <class T>
+[[nodiscard]] double pairs_that_count(const Items<T>& features, const Eigen::VectorXd& mean,
+                                      double pairs);
+// Below this many the HSIC is not gamma distributed, nor near it.
+inline constexpr double kFewestThatCount = 50;
+
 // The p-value of pairs themselves, by exchanging their y's at random, under the kernels and not
 // their approximation by pivots. Takes at most kTestedPairs of the sample, drawn by weight. None
 // for fewer than 6. REQUIRES: fitted kernels.

@@ -33,15 +33,25 @@ struct HeldBack {
   FeatureBlock<T> y;
 };
 
+// Is the p-value that the moments give the right one?
+template <class T>
+bool is_gamma_distributed(const Learner<T>& state, const Covariance& covariance) {
+  if (!moments_tell_p_value(covariance, *state.map_x(), *state.map_y())) return false;
+  const double pairs = covariance.effective_pairs;
+  if (pairs < kFewestThatCount || state.held_back() == 0) return pairs >= kFewestThatCount;
+  const HeldBack<T> some(state, 0, 1);
+  return pairs_that_count(some.x.features, covariance.mean_x, pairs) >= kFewestThatCount &&
+         pairs_that_count(some.y.features, covariance.mean_y, pairs) >= kFewestThatCount;
+}
+
 template <class T>
 Dependence dependence_of(const Learner<T>& state, const Covariance& covariance,
                          typename Learner<T>::Extent extent) {
   Dependence dependence = measure_dependence(covariance);
-  const FeatureMap<T>& x = *state.map_x();
-  const FeatureMap<T>& y = *state.map_y();
-  if (dependence.p_value && !moments_tell_p_value(covariance, x, y)) {
-    dependence.p_value = permutation_p_value<T>(
-        x.kernel(), y.kernel(), state.sample_with_recent(extent), ~state.config().seed);
+  if (dependence.p_value && !is_gamma_distributed(state, covariance)) {
+    dependence.p_value =
+        permutation_p_value<T>(state.map_x()->kernel(), state.map_y()->kernel(),
+                               state.sample_with_recent(extent), ~state.config().seed);
   }
   return dependence;
 }

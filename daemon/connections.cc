@@ -35,12 +35,12 @@ constexpr int kDescriptorsOfOurs = 64;
 
 // libzmq names its threads.
 bool is_thread_of_zeromq() {
-  thread_local const bool is_one = [] {
+  thread_local const bool kIsOne = [] {
     std::array<char, 16> name{};
     return ::pthread_getname_np(::pthread_self(), name.data(), name.size()) == 0 &&
            std::string_view(name.data()).starts_with("ZMQbg/");
   }();
-  return is_one;
+  return kIsOne;
 }
 
 // 0 where the kernel knows none.

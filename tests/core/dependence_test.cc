@@ -140,6 +140,54 @@ Dependence after_carrying(const std::string& kernel, double dependence, std::uin
   return refreshed.model->facts().dependence;
 }
 
+// The largest distance of so many p-values from the uniform distribution: one in a thousand is
+// beyond.
+void check_uniform(std::vector<double> found) {
+  std::sort(found.begin(), found.end());
+  const auto runs = double(found.size());
+  double distance = 0;
+  for (std::size_t i = 0; i < found.size(); ++i) {
+    distance = std::max({distance, std::abs(found[i] - double(i) / runs),
+                         std::abs(found[i] - double(i + 1) / runs)});
+  }
+  CHECK(distance < 1.95 / std::sqrt(runs));
+}
+
+TEST_CASE("p-values stay right where few pairs are far longer than most, or there are few") {
+  constexpr std::size_t kDim = 3;
+  for (const double tail : {0.0, 2.0}) {
+    const std::size_t pairs = tail > 0 ? 300 : 10;
+    CAPTURE(tail, pairs);
+    std::vector<double> found;
+    for (std::uint64_t seed = 1; seed <= 200; ++seed) {
+      StreamConfig config;
+      config.x = {{ItemKind::kDense, kDim}, Kernel::parse("linear"), 0};
+      config.y = config.x;
+      config.held_back = 32;
+      config.seed = seed;
+      Learner<float> learner(config);
+      Random random(seed + 9000);
+      std::vector<float> x(pairs * kDim);
+      std::vector<float> y(pairs * kDim);
+      for (auto* side : {&x, &y}) {
+        for (float& value : *side) {
+          const double normal = random.normal();
+          value = static_cast<float>(tail > 0 ? std::exp(tail * normal) : normal);
+        }
+      }
+      learner.learn(DenseRows<float>{x.data(), pairs, kDim},
+                    DenseRows<float>{y.data(), pairs, kDim}, nullptr, nullptr, nullptr);
+      EstimatorSpec spec;
+      spec.kind = EstimatorKind::kPhsic;
+      const auto p =
+          refresh(learner, spec, Learner<float>::Extent::kAll).model->facts().dependence.p_value;
+      REQUIRE(p);
+      found.push_back(*p);
+    }
+    check_uniform(std::move(found));
+  }
+}
+
 TEST_CASE("p-values stay right where pivots were carried over") {
   for (const std::string kernel : {"laplacian", "gaussian:sigma=0.5"}) {
     CAPTURE(kernel);
@@ -150,14 +198,7 @@ TEST_CASE("p-values stay right where pivots were carried over") {
       REQUIRE(p);
       found.push_back(*p);
     }
-    std::sort(found.begin(), found.end());
-    // The largest distance from the uniform distribution: one in a thousand is beyond.
-    double distance = 0;
-    for (int i = 0; i < kRuns; ++i) {
-      distance = std::max({distance, std::abs(found[std::size_t(i)] - double(i) / kRuns),
-                           std::abs(found[std::size_t(i)] - double(i + 1) / kRuns)});
-    }
-    CHECK(distance < 1.95 / std::sqrt(double(kRuns)));
+    check_uniform(found);
     CHECK(std::count_if(found.begin(), found.end(), [](double p) { return p <= 0.01; }) <= 8);
   }
   for (std::uint64_t seed = 1; seed <= 20; ++seed) {
