@@ -148,6 +148,9 @@ void Learner<T>::require_consistent(const Reader& reader) const {
   check(std::all_of(weights_.begin(), weights_.end(),
                     [](double w) { return w >= 0 && w <= kMaxWeight; }),
         "recent weights", "found one out of range, expected 0 to 1e6");
+  check((!x_.usual.is_known() || config_.x.kernel.grows()) &&
+            (!y_.usual.is_known() || config_.y.kernel.grows()),
+        "usual length", "found one, expected none under a kernel that does not grow with vectors");
   check(buckets_.empty() || is_ready(), "buckets", "found some without features");
   for (std::size_t i = 0; i < buckets_.size(); ++i) {
     const Bucket& bucket = buckets_[i];
