@@ -8,7 +8,12 @@
 
 namespace phsic::test {
 
+// Fewer under the sanitizers, as in runs.h.
+#ifdef PHSIC_SANITIZED
+inline constexpr std::uint64_t kShapes = 12;
+#else
 inline constexpr std::uint64_t kShapes = 50;
+#endif
 
 // Which way to take: the right one, or the one that the law has to reject.
 enum class Way { kRight, kWrong };
