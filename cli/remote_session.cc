@@ -1,7 +1,5 @@
 #include "cli/remote_session.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <limits>
 #include <utility>
@@ -12,11 +10,6 @@ namespace {
 constexpr double kNoScore = std::numeric_limits<double>::quiet_NaN();
 // Pairs that are scored alone go in smaller parts, so that all of the daemon's workers get some.
 constexpr std::size_t kScoredPairs = 1024;
-
-std::string too_large(std::string_view what) {
-  return fmt::format("the {} is larger than the {} bytes that are sent to a daemon", what,
-                     kMostBytes);
-}
 
 }  // namespace
 

@@ -27,6 +27,11 @@ void append_pair(std::string& to, const TextPairs& pairs, std::span<const std::s
 
 }  // namespace
 
+std::string too_large(std::string_view what) {
+  return fmt::format("the {} is larger than the {} bytes that are sent to a daemon", what,
+                     kMostBytes);
+}
+
 Request::Request(std::string_view op, std::string_view stream) {
   add_text("op", op);
   if (!stream.empty()) add_text("stream", stream);

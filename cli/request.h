@@ -18,6 +18,8 @@ inline constexpr std::size_t kRequestBytes = std::size_t{1} << 20U;
 // What a daemon takes unless it is told otherwise, less what else is in a message. Larger pairs are
 // not sent, because the daemon would hang up.
 inline constexpr std::size_t kMostBytes = (std::size_t{4} << 20U) - 4096;
+// What is wrong with one that is larger.
+[[nodiscard]] std::string too_large(std::string_view what);
 
 class Request {
  public:

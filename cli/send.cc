@@ -111,9 +111,7 @@ class Sender {
       auto message = Request::for_ingest(target_.stream);
       const auto count = message.add_pairs(pairs, ids_, first);
       if (count == 0) {
-        problems.push_back({row_[first++], fmt::format("the pair is larger than the {} bytes that "
-                                                       "are sent to a daemon",
-                                                       kMostBytes)});
+        problems.push_back({row_[first++], too_large("pair")});
         continue;
       }
       if (!await_turn() || !send(message.json())) return;

@@ -43,6 +43,9 @@ bool is_thread_of_zeromq() {
   return kIsOne;
 }
 
+// Who watches what this thread reads and writes; null: nobody.
+Connections* watcher() { return is_thread_of_zeromq() ? watching.load() : nullptr; }
+
 // 0 where the kernel knows none.
 std::uint64_t cookie_of(int descriptor) {
   std::uint64_t cookie = 0;
@@ -320,11 +323,13 @@ std::uint64_t Connections::cut() const {
 }  // namespace phsic
 
 // The linker takes these for the C library's, in libzmq, too. Encoders may have sockets of their
-// own. NOLINTBEGIN(readability-inconsistent-declaration-parameter-name): theirs are reserved names
+// own.
+//
+// NOLINTBEGIN(readability-inconsistent-declaration-parameter-name): theirs are reserved names
 extern "C" __attribute__((visibility("default"))) ssize_t recv(int descriptor, void* buffer,
                                                                std::size_t size, int flags) {
-  auto* connections = phsic::watching.load();
-  if (connections == nullptr || !phsic::is_thread_of_zeromq()) {
+  auto* connections = phsic::watcher();
+  if (connections == nullptr) {
     return ::recvfrom(descriptor, buffer, size, flags, nullptr, nullptr);
   }
   return connections->receive(descriptor, buffer, size, flags);
@@ -332,16 +337,17 @@ extern "C" __attribute__((visibility("default"))) ssize_t recv(int descriptor, v
 
 extern "C" __attribute__((visibility("default"))) ssize_t send(int descriptor, const void* buffer,
                                                                std::size_t size, int flags) {
-  auto* connections = phsic::watching.load();
-  if (connections == nullptr || !phsic::is_thread_of_zeromq()) {
+  auto* connections = phsic::watcher();
+  if (connections == nullptr) {
     return ::sendto(descriptor, buffer, size, flags, nullptr, 0);
   }
   return connections->send(descriptor, buffer, size, flags);
 }
+
 extern "C" __attribute__((visibility("default"))) int accept4(int descriptor, sockaddr* address,
                                                               socklen_t* length, int flags) {
-  auto* connections = phsic::watching.load();
-  if (connections == nullptr || !phsic::is_thread_of_zeromq()) {
+  auto* connections = phsic::watcher();
+  if (connections == nullptr) {
     return phsic::accept_now(descriptor, address, length, flags);
   }
   return connections->accept(descriptor, address, length, flags);

@@ -8,7 +8,7 @@
 #include "core/random.h"
 #include "core/refresh.h"
 #include "tests/core/oracle.h"
-#include "tests/core/runs.h"
+#include "tests/core/reduced.h"
 
 namespace phsic::test {
 namespace {
@@ -59,7 +59,7 @@ TEST_CASE("p-values agree with permutation tests within sampling error", "[oracl
 TEST_CASE("p-values of independent streams are uniform") {
   int low = 0;
   int high = 0;
-  constexpr int kRuns = runs(600);
+  constexpr int kRuns = reduced(600);
   for (std::uint64_t seed = 1; seed <= kRuns; ++seed) {
     Random random(seed + 1000);
     const Eigen::MatrixXd x = random_matrix(40, 8, random);

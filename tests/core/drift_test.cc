@@ -10,7 +10,7 @@
 
 #include "core/random.h"
 #include "core/refresh.h"
-#include "tests/core/runs.h"
+#include "tests/core/reduced.h"
 
 namespace phsic::test {
 namespace {
@@ -181,7 +181,7 @@ TEST_CASE("Of a stationary stream's models at most a share alpha raise an alarm"
     for (const std::size_t held : {8, 100, 512}) {
       for (const Draw& draw : {Draw(normal), atoms, skewed}) {
         CAPTURE(alpha, held);
-        constexpr int kModels = runs(500);
+        constexpr int kModels = reduced(500);
         const int raised = count_alarms(kModels, held, 2000, alpha, draw, draw, held);
         // Three standard deviations of a binomial count above its mean.
         CHECK(raised <= kModels * alpha + 3 * std::sqrt(kModels * alpha * (1 - alpha)));

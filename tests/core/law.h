@@ -6,14 +6,11 @@
 #include <functional>
 #include <string>
 
+#include "tests/core/reduced.h"
+
 namespace phsic::test {
 
-// Fewer under the sanitizers, as in runs.h.
-#ifdef PHSIC_SANITIZED
-inline constexpr std::uint64_t kShapes = 12;
-#else
-inline constexpr std::uint64_t kShapes = 50;
-#endif
+inline constexpr std::uint64_t kShapes = reduced(50, 4);
 
 // Which way to take: the right one, or the one that the law has to reject.
 enum class Way { kRight, kWrong };

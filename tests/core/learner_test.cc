@@ -5,7 +5,7 @@
 
 #include "core/refresh.h"
 #include "tests/core/law.h"
-#include "tests/core/runs.h"
+#include "tests/core/reduced.h"
 #include "tests/core/scene.h"
 
 namespace phsic::test {
@@ -331,7 +331,7 @@ void learn_at(Learner<double>& learner, const Stream<double>& stream, double sec
 // estimates against the moments, in standard errors over many seeds. `make` gives a learner.
 template <class Make>
 double largest_bias(const Make& make) {
-  constexpr int kRuns = runs(1000);
+  constexpr int kRuns = reduced(1000);
   Eigen::Vector3d mean = Eigen::Vector3d::Zero();
   Eigen::Vector3d squares = Eigen::Vector3d::Zero();
   Eigen::Vector3d truth = Eigen::Vector3d::Zero();

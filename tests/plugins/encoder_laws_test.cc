@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 #include <random>
 
+#include "tests/core/reduced.h"
 #include "tests/plugins/loaded_encoder.h"
 #include "tests/plugins/model_files.h"
 #include "tests/plugins/specimens.h"
@@ -110,11 +111,7 @@ TEST_CASE("Any bytes are encoded or refused with a reason") {
 }
 
 TEST_CASE("Megabytes of text are encoded or refused") {
-#ifdef PHSIC_SANITIZED
-  constexpr std::size_t kSize = 1'000'000;
-#else
-  constexpr std::size_t kSize = 10'000'000;
-#endif
+  constexpr std::size_t kSize = test::reduced(10'000'000, 10);
   std::string word;
   word.resize(kSize, 'a');
   std::string words;
