@@ -230,12 +230,12 @@ void Keeper::write_group(std::span<Item> items) {
     if (has_work) {
       require_open();
       state_->transact([&] {
+        write_owed();  // first: a stream that was withdrawn may be opened again by now
         for (const auto& item : items) write_item(item);
-        write_feed();
       });
       require_in_place();
       ++commits_;
-      unwritten_feed_.clear();
+      clear_owed();
       removes_ = true;
       note_marks(items);
     }
@@ -251,6 +251,7 @@ void Keeper::write_group(std::span<Item> items) {
 void Keeper::take_note(std::span<const Item> items) {
   for (const auto& item : items) {
     if (item.kind == Item::Kind::kFeed) unwritten_feed_[item.bytes] = item.mark.number;
+    if (item.kind == Item::Kind::kWithdraw) unwritten_withdrawals_.insert(item.stream);
     if (item.kind != Item::Kind::kEntry) continue;
     item.stream->handed_in_ = item.mark;
     if (!item.stream->in_step_) item.stream->dropped_ = item.mark.number;
@@ -297,6 +298,7 @@ void Keeper::write_stream(KeptStream& stream) {
 }
 
 void Keeper::withdraw_stream(const KeptStream& stream) {
+  if (!state_->find(stream.name_)) return;  // a new file, which never had it
   if (stream.before_) {
     state_->put_stream(stream.name_, stream.before_->identity, stream.before_->options);
   } else {
@@ -308,7 +310,6 @@ void Keeper::withdraw_stream(const KeptStream& stream) {
 void Keeper::write_item(const Item& item) {
   switch (item.kind) {
     case Item::Kind::kOpen: write_stream(*item.stream); break;
-    case Item::Kind::kWithdraw: withdraw_stream(*item.stream); break;
     case Item::Kind::kEntry:
       if (!item.stream->in_step_) break;
       state_->append(item.stream->id_, item.mark.number, item.pairs, item.bytes);
@@ -318,8 +319,15 @@ void Keeper::write_item(const Item& item) {
   }
 }
 
-void Keeper::write_feed() {
+// What must get into the file sooner or later, however often writing fails.
+void Keeper::write_owed() {
+  for (const auto* stream : unwritten_withdrawals_) withdraw_stream(*stream);
   for (const auto& [topic, last] : unwritten_feed_) state_->put_feed(topic, last);
+}
+
+void Keeper::clear_owed() {
+  unwritten_feed_.clear();
+  unwritten_withdrawals_.clear();
 }
 
 // What closed it is still what is wrong with it.
@@ -380,8 +388,8 @@ void Keeper::retry() {
   next_try_ = Clock::now() + pause_;
   try {
     if (state_ == nullptr) open_again();
-    if (!unwritten_feed_.empty()) state_->transact([&] { write_feed(); });
-    unwritten_feed_.clear();
+    if (owes()) state_->transact([&] { write_owed(); });
+    clear_owed();
   } catch (const std::exception& problem) {
     fail({}, problem);
     return;
@@ -442,7 +450,7 @@ void Keeper::watch_log() {
 
 bool Keeper::keeps_all() {
   const auto all = known();
-  return state_ != nullptr && unwritten_feed_.empty() &&
+  return state_ != nullptr && !owes() &&
          std::all_of(all.begin(), all.end(),
                      [](const auto* stream) { return stream->is_in_step(); });
 }

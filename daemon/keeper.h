@@ -19,6 +19,7 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <set>
 #include <span>
 #include <string>
 #include <thread>
@@ -136,7 +137,11 @@ class Keeper {
   void withdraw_stream(const KeptStream& stream);
   void take_note(std::span<const Item> items);
   void write_item(const Item& item);
-  void write_feed();
+  void write_owed();
+  void clear_owed();
+  [[nodiscard]] bool owes() const {
+    return !unwritten_feed_.empty() || !unwritten_withdrawals_.empty();
+  }
   void note_first_mark(const Item& item) const;
   void note_marks(std::span<const Item> items) const;
   void write_snapshot(Item& item);
@@ -192,7 +197,8 @@ class Keeper {
   FileHandle held_log_;
   std::uint64_t long_log_ = kLongLog;                    // from so many bytes on it is told
   std::map<std::string, std::uint64_t> unwritten_feed_;  // numbers that could not be reserved
-  bool shown_ = true;                                    // what the watcher was told last
+  std::set<const KeptStream*> unwritten_withdrawals_;
+  bool shown_ = true;  // what the watcher was told last
   std::optional<Clock::time_point> next_try_;
   Clock::duration pause_{};
 

@@ -210,5 +210,38 @@ TEST_CASE("A keeper whose disk fails tells so, tries again, and has all that it 
   }
 }
 
+TEST_CASE("A stream that is withdrawn while the disk fails is gone once it works again") {
+  const int code = GENERATE(SQLITE_FULL, SQLITE_IOERR_WRITE);
+  const bool is_opened_again = GENERATE(false, true);
+  disk::set_up();
+  const TemporaryFolder folder;
+  const auto name = folder.file("state.db");
+  StateLock lock(name);
+  {
+    Audience audience;
+    Keeper keeper(lock, name, {},
+                  [&](bool keeping, const std::string&) { audience.hear(keeping); });
+    auto& stream = keeper.open("new", "x: y\n", "{}", {}, {});
+    fault = code;
+    keeper.withdraw(stream);
+    keeper.forget(stream);
+    audience.wait_until(false);
+    fault = SQLITE_OK;
+    // Whether the file was opened by then or not: a stream of that name is a new one.
+    if (!is_opened_again || code != SQLITE_FULL) audience.wait_until(true);
+    if (is_opened_again) {
+      auto& again = keeper.open("new", "x: z\n", "{}", {}, {});
+      keeper.append(again, {1, 1}, 1, "entry 1");
+    }
+    audience.wait_until(true);
+  }
+  const StateFile file(name, Database::Access::kRead);
+  const auto found = file.find("new");
+  REQUIRE(found.has_value() == is_opened_again);
+  if (!found) return;
+  CHECK(found->identity == "x: z\n");
+  CHECK(reach_of(file, found->id) == 1);
+}
+
 }  // namespace
 }  // namespace phsic::test
