@@ -46,8 +46,9 @@ class RemoteSession::Loan {
 
 RemoteSession::RemoteSession(const ConnectArguments& daemon) : daemon_(daemon) {
   const Loan client(*this);
-  stream_ = choose_stream(read_streams(client->ask(Request("streams", "")).root()), daemon.stream,
-                          daemon.endpoint);
+  const auto streams = client->ask(Request("streams", ""));
+  limits_ = read_limits(streams.root());
+  stream_ = choose_stream(read_streams(streams.root()), daemon.stream, daemon.endpoint);
   Request request("learn", stream_.name);
   request.add_no_pairs();
   request.add_true("wait");
@@ -61,14 +62,15 @@ void RemoteSession::score(const TextPairs& pairs, double* scores,
     std::size_t first = 0;
     std::size_t count = 0;
   };
+  const RequestLimits limits{std::min(kScoredPairs, limits_.pairs), limits_.bytes};
   std::vector<Request> requests;
   std::vector<Part> parts;
   for (std::size_t first = 0; first < pairs.x.size();) {
     Request request("score", stream_.name);
-    const auto count = request.add_pairs(pairs, {}, first, kScoredPairs);
+    const auto count = request.add_pairs(pairs, {}, first, limits);
     if (count == 0) {
       scores[first] = kNoScore;
-      problems.push_back({first, too_large("pair")});
+      problems.push_back({first, limits_.too_large("pair")});
     } else {
       requests.push_back(std::move(request));
       parts.push_back({first, count});
@@ -99,10 +101,10 @@ void RemoteSession::ask_in_order(std::string_view op, const TextPairs& pairs, do
   const Loan client(*this);
   for (std::size_t first = 0; first < pairs.x.size();) {
     Request request(op, stream_.name);
-    const auto count = request.add_pairs(pairs, {}, first);
+    const auto count = request.add_pairs(pairs, {}, first, limits_);
     if (count == 0) {
       if (scores != nullptr) scores[first] = kNoScore;
-      problems.push_back({first++, too_large("pair")});
+      problems.push_back({first++, limits_.too_large("pair")});
       continue;
     }
     request.add_true("wait");
@@ -138,10 +140,10 @@ void RemoteSession::rank(std::string_view x, std::span<const std::string_view> c
   for (std::size_t first = 0; first < candidates.size();) {
     Request request("rank", stream_.name);
     request.add_text("x", x);
-    const auto count = request.add_texts("candidates", candidates, first);
+    const auto count = request.add_texts("candidates", candidates, first, limits_);
     if (count == 0) {
       scores[first] = kNoScore;
-      problems.push_back({first++, too_large("candidate, with its context,")});
+      problems.push_back({first++, limits_.too_large("candidate, with its context,")});
       continue;
     }
     const auto reply = client->ask(request);

@@ -12,6 +12,7 @@
 #include "cli/client.h"
 #include "cli/connect_arguments.h"
 #include "cli/reply.h"
+#include "cli/request.h"
 #include "engine/session.h"
 
 namespace phsic {
@@ -51,6 +52,7 @@ class RemoteSession : public Session {
   ConnectArguments daemon_;
   mutable std::mutex mutex_;  // guards idle_
   mutable std::vector<std::unique_ptr<Client>> idle_;
+  RequestLimits limits_;
   RemoteStream stream_;
   std::size_t room_ = 1;
   // What calibration() gave last, and of which model.

@@ -164,6 +164,20 @@ std::vector<RemoteStream> read_streams(const JsonObject& reply) {
   return streams;
 }
 
+RequestLimits read_limits(const JsonObject& reply) {
+  RequestLimits limits;
+  const auto found = reply.find_object("limits");
+  if (!found) return limits;
+  if (const auto pairs = found->find_count("request_pairs")) {
+    limits.pairs = std::clamp<std::size_t>(*pairs, 1, kRequestPairs);
+  }
+  if (const auto bytes = found->find_count("message_bytes")) {
+    // Something else is in a message, too.
+    limits.bytes = *bytes - std::min<std::size_t>(*bytes / 2, kMessageRest);
+  }
+  return limits;
+}
+
 const RemoteStream& choose_stream(const std::vector<RemoteStream>& streams, const std::string& name,
                                   const std::string& endpoint) {
   if (name.empty() && streams.size() == 1) return streams.front();

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "cli/message.h"
+#include "cli/request.h"
 #include "core/error.h"
 #include "engine/session.h"
 
@@ -51,6 +52,8 @@ struct RemoteStream {
 };
 // The answer to `streams`.
 [[nodiscard]] std::vector<RemoteStream> read_streams(const JsonObject& reply);
+// What the daemon takes of a request, from the same answer; the defaults where it does not say.
+[[nodiscard]] RequestLimits read_limits(const JsonObject& reply);
 // Its stream of that name, or its only one. Throws an Error that lists those there are.
 [[nodiscard]] const RemoteStream& choose_stream(const std::vector<RemoteStream>& streams,
                                                 const std::string& name,

@@ -27,9 +27,8 @@ void append_pair(std::string& to, const TextPairs& pairs, std::span<const std::s
 
 }  // namespace
 
-std::string too_large(std::string_view what) {
-  return fmt::format("the {} is larger than the {} bytes that are sent to a daemon", what,
-                     kMostBytes);
+std::string RequestLimits::too_large(std::string_view what) const {
+  return fmt::format("the {} is larger than the {} bytes that are sent to a daemon", what, bytes);
 }
 
 Request::Request(std::string_view op, std::string_view stream) {
@@ -64,7 +63,10 @@ void Request::add_text(std::string_view name, std::string_view text) {
 
 // write(i) appends element i to members_.
 template <class Write>
-std::size_t Request::add_array(std::string_view name, std::size_t count, const Write& write) {
+std::size_t Request::add_array(std::string_view name, std::size_t count,
+                               const RequestLimits& limits, const Write& write) {
+  count = std::min(count, limits.pairs);
+  const auto most_together = std::min(kRequestBytes, limits.bytes);
   const auto before = members_.size();
   begin(name);
   members_ += '[';
@@ -73,7 +75,7 @@ std::size_t Request::add_array(std::string_view name, std::size_t count, const W
     const auto end = members_.size();
     if (taken > 0) members_ += ',';
     write(taken);
-    if (members_.size() > (taken > 0 ? kRequestBytes : kMostBytes)) {
+    if (members_.size() > (taken > 0 ? most_together : limits.bytes)) {
       members_.resize(end);
       break;
     }
@@ -85,14 +87,14 @@ std::size_t Request::add_array(std::string_view name, std::size_t count, const W
 }
 
 std::size_t Request::add_pairs(const TextPairs& pairs, std::span<const std::string_view> ids,
-                               std::size_t first, std::size_t most) {
-  return add_array("pairs", std::min(pairs.x.size() - first, most),
+                               std::size_t first, const RequestLimits& limits) {
+  return add_array("pairs", pairs.x.size() - first, limits,
                    [&](std::size_t i) { append_pair(members_, pairs, ids, first + i); });
 }
 
 std::size_t Request::add_texts(std::string_view name, std::span<const std::string_view> texts,
-                               std::size_t first, std::size_t most) {
-  return add_array(name, std::min(texts.size() - first, most),
+                               std::size_t first, const RequestLimits& limits) {
+  return add_array(name, texts.size() - first, limits,
                    [&](std::size_t i) { members_ += to_json(texts[first + i]); });
 }
 

@@ -28,15 +28,18 @@ struct Target {
   std::string endpoint;
   std::string stream;
   bool learns_copies = false;  // a text that is paired with itself; true where nobody knows
+  RequestLimits limits = {};
 };
 
 // A message of a stream that is not there is lost without a word, so it is looked for.
 Target find_target(const SendArguments& arguments) {
   if (!arguments.endpoint.empty()) return {arguments.endpoint, arguments.daemon.stream, true};
   auto client = arguments.daemon.connect();
-  const auto streams = read_streams(client.ask(Request("streams", "")).root());
+  const auto reply = client.ask(Request("streams", ""));
+  const auto streams = read_streams(reply.root());
   const auto& stream = choose_stream(streams, arguments.daemon.stream, client.endpoint());
-  return {ask_for_endpoint(client, "ingest"), stream.name, spec_of(stream).learns_identical};
+  return {ask_for_endpoint(client, "ingest"), stream.name, spec_of(stream).learns_identical,
+          read_limits(reply.root())};
 }
 
 class Sender {
@@ -109,9 +112,9 @@ class Sender {
     const TextPairs pairs{x_, y_, times_};
     for (std::size_t first = 0; first < x_.size();) {
       auto message = Request::for_ingest(target_.stream);
-      const auto count = message.add_pairs(pairs, ids_, first);
+      const auto count = message.add_pairs(pairs, ids_, first, target_.limits);
       if (count == 0) {
-        problems.push_back({row_[first++], too_large("pair")});
+        problems.push_back({row_[first++], target_.limits.too_large("pair")});
         continue;
       }
       if (!await_turn() || !send(message.json())) return;

@@ -277,7 +277,9 @@ std::string Server::streams_reply(const Job& job) const {
                    json_object(served.lane->settings().options), served.lane->learned(),
                    served.lane->stream().release()->number);
   }
-  out += "]}";
+  fmt::format_to(std::back_inserter(out),
+                 "],\"limits\":{{\"request_pairs\":{},\"message_bytes\":{}}}}}",
+                 config_.request_pairs, config_.message_bytes);
   return out;
 }
 

@@ -122,6 +122,19 @@ TEST_CASE("A stream is chosen by name, or because it is the only one") {
   CHECK_THROWS_AS(streams_in(R"({"streams":[{}]})"), Error);
 }
 
+TEST_CASE("A daemon's limits hold for requests, within those of the command") {
+  const auto limits_in = [](const char* json) { return read_limits(Message(json).root()); };
+  CHECK(limits_in("{}").pairs == kRequestPairs);
+  CHECK(limits_in("{}").bytes == kMostBytes);
+  const auto lower = limits_in(R"({"limits":{"request_pairs":7,"message_bytes":16384}})");
+  CHECK(lower.pairs == 7);
+  CHECK(lower.bytes == 12288);
+  const auto absurd = limits_in(R"({"limits":{"request_pairs":0,"message_bytes":3}})");
+  CHECK(absurd.pairs == 1);
+  CHECK(absurd.bytes == 2);
+  CHECK(limits_in(R"({"limits":{"request_pairs":1000000}})").pairs == kRequestPairs);
+}
+
 TEST_CASE("An answer is printed without what belongs to the exchange") {
   const Message message(R"({"ok":true, "id":3, "a":[1, {"b\n":"c"}],"n\"":0.1})");
   CHECK(message.answer() == R"({"a":[1,{"b\n":"c"}],"n\"":0.1})");

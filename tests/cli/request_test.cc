@@ -68,7 +68,7 @@ TEST_CASE("A request takes no more than it may hold") {
   CHECK(parse(by_bytes)["pairs"].size() == count);
   CHECK(by_bytes.json().size() <= kRequestBytes + 8);
   Request by_count("score", "");
-  CHECK(by_count.add_pairs({x, y, {}}, {}, 0, 2) == 2);
+  CHECK(by_count.add_pairs({x, y, {}}, {}, 0, {2, kMostBytes}) == 2);
   const Texts many(2 * kRequestPairs, "a");
   Request by_default("rank", "");
   CHECK(by_default.add_texts("candidates", many, 0) == kRequestPairs);

@@ -396,9 +396,30 @@ class Refused(Connected):
         self.assertIn(b"large.tsv:2: the pair is larger", done.stderr)
 
     def test_a_daemon_that_takes_less_than_that_hangs_up(self):
-        daemon = self.daemon("message-bytes=64KiB")
-        told = complaint("score", *daemon.connect, stdin="x" * 200_000 + "\ty\n")
-        self.assertIn("hung up", told)
+        daemon = self.daemon("message-bytes=16KiB")
+        self.assertIn("hung up", complaint("explain", "x" * 40_000, "y", *daemon.connect))
+
+    def test_a_daemon_that_takes_less_is_sent_less(self):
+        daemon = self.daemon("message-bytes=16KiB", "request-pairs=7")
+        rows = [("some words", f"line {i}") for i in range(50)]
+        rows[20] = ("x" * 15_000, "y")
+        table = self.file("t.tsv", tsv(rows))
+        choices = self.file("choices.tsv", tsv([["a"] + [y for _, y in rows if len(y) > 1]]))
+        for flags in ([], ["--two-pass"]):
+            with self.subTest(flags=flags):
+                done = attempt("score", table, "--score-only", *flags, *daemon.connect)
+                self.assertEqual([line == b"nan" for line in done.stdout.splitlines()],
+                                 [i == 20 for i in range(50)])
+                self.assertIn(b"t.tsv:21: the pair is larger than the 12288 bytes", done.stderr)
+        ranked = run("rank", choices, "--learn", table, *daemon.connect)
+        self.assertEqual(len(ranked.splitlines()), 1)
+
+        def pairs():
+            return json.loads(run("stats", "--json", *daemon.connect))["streams"]["default"]["pairs"]
+        before = pairs()
+        self.assertEqual(run("send", table, *daemon.connect), "sent 49 pairs\n")
+        while pairs() < before + 49:
+            pass
 
     def test_flags_without_a_daemon(self):
         config = self.file("stream.yaml", "rank: 7\n")
