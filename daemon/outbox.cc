@@ -32,11 +32,12 @@ void Outbox::send(const std::string& client, bool has_delimiter, std::string tex
   const auto& unsent = unsent_of(client);
   const auto own = unsent->bytes();
   const auto whole = whole_->bytes();
-  // A client may have as much as is still free, as in fair_queue.h: those who read nothing never
-  // take all of it. A single answer may be larger than what is kept of several.
+  // Afterwards a client must have no more than is still free, as in fair_queue.h: those who read
+  // nothing never take all of it, whatever they ask for. A single answer may be larger than what is
+  // kept of several.
   const auto free = kMostOfAll - std::min(whole, kMostOfAll);
-  const auto most = own == 0 ? free : std::min(free, kMostBytes);
-  if (whole > 0 && own + text.size() > most) {
+  const bool is_within_own = own == 0 || own + text.size() <= kMostBytes;
+  if (whole > 0 && !(is_within_own && own + 2 * text.size() <= free)) {
     ++lost_;
     return;
   }
