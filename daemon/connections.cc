@@ -304,10 +304,12 @@ void Connections::look(const Crowded& crowded) {
     const auto unsent = unsent_of(descriptor);
     const auto unsent_before = std::exchange(connection.unsent_before, unsent);
     const auto sent_before = std::exchange(connection.sent_before, connection.sent);
+    const bool has_read = unsent == 0 || unsent != unsent_before || connection.sent != sent_before;
+    connection.looks_unread = has_read ? 0 : connection.looks_unread + 1;
     const bool is_feed = connection.side == Side::kFeed;
     if (!(is_feed ? crowded.feed : crowded.requests)) continue;
-    if (unsent == 0 || unsent != unsent_before || connection.sent != sent_before) continue;
-    connection.unsent_before = 0;
+    if (connection.looks_unread < kPatience) continue;
+    connection.looks_unread = 0;
     ++cut_;
     tell(peer_of(descriptor),
          is_feed ? "the subscriber does not read" : "the client does not read its answers");

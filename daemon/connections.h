@@ -65,12 +65,14 @@ class Connections {
 
   // Forgets those that are closed.
   void forget_closed();
-  // Notes what each peer has read; where too much waits, closes those that have read nothing since
-  // the last look although something waits for them. To be called about once a second.
+  // Notes what each peer has read; where too much waits, closes those that have read nothing at
+  // the last kPatience looks although something waits for them. To be called about once a second.
   struct Crowded {
     bool requests = false;
     bool feed = false;
   };
+  // On a busy machine a peer that reads may not come to it for seconds.
+  static constexpr int kPatience = 5;
   void look(const Crowded& crowded);
 
   // How many were closed because of their peers.
@@ -85,6 +87,7 @@ class Connections {
     // At the last look.
     std::uint64_t sent_before = 0;
     int unsent_before = 0;
+    int looks_unread = 0;  // since the peer has read anything
   };
   using Table = std::unordered_map<int, Connection>;
 
