@@ -9,6 +9,7 @@ namespace {
 
 constexpr std::size_t kMostBytes = 16U << 20U;  // kept for one client
 constexpr std::size_t kMostOfAll = 128U << 20U;
+constexpr std::size_t kMostShort = 64U << 20U;  // of the short answers of all
 constexpr std::size_t kCrowded = 32U << 20U;
 
 }  // namespace
@@ -22,32 +23,35 @@ Socket::Sent Outbox::post(const std::string& client, Letter& letter) {
   return sent;
 }
 
-const std::shared_ptr<Unsent>& Outbox::unsent_of(const std::string& client) {
-  auto& unsent = unsent_[client];
-  if (unsent == nullptr) unsent = std::make_shared<Unsent>(whole_);
-  return unsent;
+// The share that has room for an answer of so many bytes; null: neither has.
+std::shared_ptr<Unsent> Outbox::share_for(const std::string& client, std::size_t size) {
+  auto& own = unsent_[client];
+  if (own.few == nullptr) own = {std::make_shared<Unsent>(few_), std::make_shared<Unsent>(rest_)};
+  if (own.few->bytes() + size <= kShort && few_->bytes() + size <= kMostShort) return own.few;
+  // Afterwards a client must have no more than is still free, as in fair_queue.h. A single answer
+  // may be larger than what is kept of several.
+  const auto unread = own.rest->bytes();
+  const auto all = rest_->bytes();
+  const auto free = kMostOfAll - std::min(all, kMostOfAll);
+  const bool is_within_own = unread == 0 || unread + size <= kMostBytes;
+  const bool has_room = all == 0 || (is_within_own && unread + 2 * size <= free);
+  return has_room ? own.rest : nullptr;
 }
 
-void Outbox::send(const std::string& client, bool has_delimiter, std::string text) {
-  const auto& unsent = unsent_of(client);
-  const auto own = unsent->bytes();
-  const auto whole = whole_->bytes();
-  // Afterwards a client must have no more than is still free, as in fair_queue.h: those who read
-  // nothing never take all of it, whatever they ask for. A single answer may be larger than what is
-  // kept of several.
-  const auto free = kMostOfAll - std::min(whole, kMostOfAll);
-  const bool is_within_own = own == 0 || own + text.size() <= kMostBytes;
-  if (whole > 0 && !(is_within_own && own + 2 * text.size() <= free)) {
+bool Outbox::send(const std::string& client, bool has_delimiter, std::string text) {
+  const auto share = share_for(client, text.size());
+  if (share == nullptr) {
     ++lost_;
-    return;
+    return false;
   }
-  Letter letter{counted_message(std::move(text), unsent), has_delimiter};
+  Letter letter{counted_message(std::move(text), share), has_delimiter};
   const auto found = waiting_.find(client);
   if (found != waiting_.end()) {
     found->second.push_back(std::move(letter));
   } else if (post(client, letter) == Socket::Sent::kNotNow) {
     waiting_[client].push_back(std::move(letter));
   }
+  return true;
 }
 
 void Outbox::give_up() {
@@ -73,9 +77,11 @@ void Outbox::flush() {
 }
 
 void Outbox::forget_idle() {
-  std::erase_if(unsent_, [](const auto& of_client) { return of_client.second->bytes() == 0; });
+  std::erase_if(unsent_, [](const auto& of_client) {
+    return of_client.second.few->bytes() + of_client.second.rest->bytes() == 0;
+  });
 }
 
-bool Outbox::is_crowded() const { return whole_->bytes() > kCrowded; }
+bool Outbox::is_crowded() const { return few_->bytes() + rest_->bytes() > kCrowded; }
 
 }  // namespace phsic

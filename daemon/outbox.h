@@ -2,7 +2,11 @@
 //
 // ZeroMQ keeps some messages for each client; what it has no room for waits here, in order. Both
 // together are bounded in bytes, for each client and for all. What a client does not read beyond
-// that is lost, and so is what a client that is gone would have got. Belongs to the loop's thread.
+// that is lost, and so is what a client that is gone would have got.
+//
+// There are two shares. A few short answers of each client are kept whatever others leave unread,
+// so that a client that reads always hears something. Long ones share what is left. Belongs to the
+// loop's thread.
 #pragma once
 
 #include <cstddef>
@@ -22,8 +26,12 @@ class Outbox {
  public:
   explicit Outbox(Socket& socket) : socket_(socket) {}
 
-  // `has_delimiter`: with the empty frame that a REQ socket expects.
-  void send(const std::string& client, bool has_delimiter, std::string text);
+  // An answer of more bytes is a long one, and so is one of a client that has as much unread.
+  static constexpr std::size_t kShort = 16U << 10U;
+
+  // `has_delimiter`: with the empty frame that a REQ socket expects. False: too much is unread, and
+  // the answer is lost.
+  [[nodiscard]] bool send(const std::string& client, bool has_delimiter, std::string text);
   // Forgets what waits.
   void give_up();
   // Tries again what waits.
@@ -45,14 +53,21 @@ class Outbox {
   };
   using Shelf = std::deque<Letter>;
 
-  [[nodiscard]] const std::shared_ptr<Unsent>& unsent_of(const std::string& client);
+  // What a client has not read, here and in ZeroMQ.
+  struct OfClient {
+    std::shared_ptr<Unsent> few;   // of the share for short answers
+    std::shared_ptr<Unsent> rest;  // of the other
+  };
+
+  [[nodiscard]] std::shared_ptr<Unsent> share_for(const std::string& client, std::size_t size);
   [[nodiscard]] Socket::Sent post(const std::string& client, Letter& letter);
 
   Socket& socket_;
   std::unordered_map<std::string, Shelf> waiting_;
-  // What each client has not read, here and in ZeroMQ, and the sum.
-  std::unordered_map<std::string, std::shared_ptr<Unsent>> unsent_;
-  std::shared_ptr<Unsent> whole_ = std::make_shared<Unsent>();
+  std::unordered_map<std::string, OfClient> unsent_;
+  // Sums of all clients.
+  std::shared_ptr<Unsent> few_ = std::make_shared<Unsent>();
+  std::shared_ptr<Unsent> rest_ = std::make_shared<Unsent>();
   std::uint64_t sent_ = 0;
   std::uint64_t lost_ = 0;
 };

@@ -177,7 +177,16 @@ void Server::let_in(Entrance& entrance, std::shared_ptr<Job> job) {
 }
 
 void Server::reply(const Job& job, std::string text) {
-  outbox_->send(job.client, job.has_delimiter, std::move(text));
+  const auto size = text.size();
+  if (!outbox_->send(job.client, job.has_delimiter, std::move(text))) {
+    // Silence would be worse. A client that does not read this either is not waiting for it.
+    static_cast<void>(outbox_->send(
+        job.client, job.has_delimiter,
+        error_reply(job.id, "failed",
+                    fmt::format("the answer of {} bytes is lost because clients leave too much "
+                                "unread; what was to be learned has been learned",
+                                size))));
+  }
   flush_later();
 }
 
