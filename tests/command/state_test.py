@@ -235,13 +235,15 @@ class Moving(Stateful):
     def test_a_library_is_not_loaded_because_a_file_says_so(self):
         encoder = Path(PHSIC).parent.parent / "lib" / "phsic" / "encoders" / "hashing.so"
         out, _ = self.exported("a", 300, 1, f"streams.default.encoder={encoder}:dim=64")
+        other, _ = self.exported("b", 300, 2, f"streams.default.encoder={encoder}:dim=64")
         found = complaint("state", "import", self.state, out)
         self.assertIn("--trust", found)
         run("state", "import", self.state, out, "--trust")
         again, new = self.folder / "again.phsic", self.folder / "new.db"
+        both = self.folder / "both.phsic"
         state = self.folder / "a.db"
         for verb in (["verify", "--replay", state], ["export", state, "-o", again],
-                     ["rebuild", state, "-o", new]):
+                     ["rebuild", state, "-o", new], ["merge", out, other, "-o", both]):
             done = attempt("state", *verb)
             self.assertEqual(done.returncode, 1)
             self.assertIn("--trust", (done.stdout + done.stderr).decode())

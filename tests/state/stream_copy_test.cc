@@ -259,9 +259,12 @@ TEST_CASE("A portable file that lies is refused") {
     other.options = options;
     CHECK_THROWS_AS(open(other), Error);
   }
-  other = honest;
-  other.options = R"({"encoder":"./evil.so"})";
-  CHECK_THROWS_WITH(open(other), Catch::Contains("--trust"));
+  for (const char* options : {R"({"encoder":"./evil.so"})", R"({"x-encoder":"./evil.so"})",
+                              R"({"y-encoder":"./evil.so"})"}) {
+    other = honest;
+    other.options = options;
+    CHECK_THROWS_WITH(open(other), Catch::Contains("--trust"));
+  }
   other = honest;
   other.snapshot = seal("SNAP", "");
   CHECK_THROWS_AS(open(other), Error);
