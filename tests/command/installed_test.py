@@ -87,6 +87,12 @@ class Installed(Case):
         # A disk that is full for an hour must not end it for good.
         limits = dict(line.split("=", 1) for line in text.splitlines() if line.startswith("StartLimit"))
         self.assertEqual(limits, {"StartLimitIntervalSec": "0"})
+        # Nor may it take the machine along, whatever it is sent.
+        document = (self.folder / "share" / "doc" / "phsicd" / "operations.md").read_text()
+        for name in ("MemoryHigh", "MemoryMax"):
+            (limit,) = [line for line in text.splitlines() if line.startswith(f"{name}=")]
+            self.assertRegex(limit, "=[1-9][0-9]?%$")
+            self.assertIn(f"`{limit}`", document)
 
 
 if __name__ == "__main__":
