@@ -262,8 +262,10 @@ class Hostile(Case):
             client.ask("ping")
         self.assertEqual(self.d.stats()["bad_requests"], 2)
         self.assertRegex(self.d.log(), "message too large peer=127.0.0.1 bytes=3000")
-        self.d.push().send(large)
-        self.d.until(lambda: self.d.stats()["bad_messages"] == 1)
+        self.d.push().send_json({"stream": "chat", "x": "x" * 300000, "y": "b"})
+        after = self.d.until(lambda: (s := self.d.stats())["messages"] == 1 and s)
+        self.assertEqual(after["bad_messages"], 1)
+        self.assertRegex(self.d.log(), "bad message .*expected 262144 or fewer")
         self.assertEqual(self.d.stats()["closed"], 0)
 
     def test_answers_that_nobody_reads_are_bounded_in_bytes(self):
