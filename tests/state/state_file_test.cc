@@ -136,6 +136,25 @@ TEST_CASE("An old snapshot and its journal go in later commits, each of which wr
   CHECK(rows_of(file, "journal") == 0);
 }
 
+TEST_CASE("What is removed is overwritten where that costs nothing") {
+  const Folder folder;
+  const auto name = folder.path("state.db");
+  const std::string secret = "nobody else is to read this";
+  StateFile file(name, Access::kCreate);
+  const auto id = file.put_stream("a", "", "{}");
+  file.transact([&] {
+    file.append(id, 1, 1, secret);
+    file.append(id, 2, 1, bytes_of(2));
+  });
+  file.settle();
+  CHECK(read_bytes(name).find(secret) != std::string::npos);
+  file.transact([&] { file.put_snapshot(id, 1, 1, std::string("s"), {1, false}); });
+  while (file.may_have_remains()) file.transact([&] { file.remove_remains(0); });
+  file.settle();
+  CHECK(journal_of(file, id) == std::vector<std::uint64_t>{2});
+  CHECK(read_bytes(name).find(secret) == std::string::npos);
+}
+
 TEST_CASE("Nothing of a snapshot is removed whose successor was taken back, or that is written") {
   const Folder folder;
   StateFile file(folder.path("state.db"), Access::kCreate);
