@@ -92,11 +92,12 @@ class Drain(WithGate):
         daemon = self.gated({"s": GATED, "chat": SMALL}, drain="200s")
         daemon.own.learn(PAIRS, stream="chat")
         daemon.ask("refresh", stream="chat")
-        waiting, *flooders = [daemon.client() for _ in range(9)]
+        # So many that more has arrived at once than is still read, however slowly they send.
+        waiting, *flooders = [daemon.client() for _ in range(65)]
         waiting.send({"op": "score", "stream": "s", "pairs": [["wait", "b"]]})
         # Quicker to send than to answer: all of it is there before it has been read.
         flood = json.dumps({"op": "stats", "stream": "chat", "calibration": True}).encode()
-        for flooder in flooders * 2000:
+        for flooder in flooders * 250:
             flooder.send(flood)
         for flooder in flooders:
             flooder.receive()
