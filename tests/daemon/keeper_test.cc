@@ -6,6 +6,7 @@
 
 #include <atomic>
 #include <catch2/catch.hpp>
+#include <chrono>
 #include <condition_variable>
 #include <cstdlib>
 #include <filesystem>
@@ -49,6 +50,7 @@ int open(sqlite3_vfs* /*vfs*/, const char* name, sqlite3_file* file, int flags, 
 }
 
 void set_up() {
+  fault = SQLITE_OK;
   if (real != nullptr) return;
   real = sqlite3_vfs_find(nullptr);
   ours = *real;
@@ -92,7 +94,8 @@ class Audience {
   }
   void wait_until(bool keeping) {
     std::unique_lock lock(mutex_);
-    changed_.wait(lock, [&] { return keeping_ == keeping; });
+    // Longer than it ever takes. A test that waits for ever does not say for what.
+    REQUIRE(changed_.wait_for(lock, std::chrono::minutes(1), [&] { return keeping_ == keeping; }));
   }
 
  private:
