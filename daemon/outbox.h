@@ -30,8 +30,10 @@ class Outbox {
   static constexpr std::size_t kShort = 16U << 10U;
 
   // `has_delimiter`: with the empty frame that a REQ socket expects. False: too much is unread, and
-  // the answer is lost.
+  // nothing was sent.
   [[nodiscard]] bool send(const std::string& client, bool has_delimiter, std::string text);
+  // An answer could not be sent.
+  void note_lost() { ++lost_; }
   // Forgets what waits.
   void give_up();
   // Tries again what waits.

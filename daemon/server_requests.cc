@@ -180,12 +180,12 @@ void Server::reply(const Job& job, std::string text) {
   const auto size = text.size();
   if (!outbox_->send(job.client, job.has_delimiter, std::move(text))) {
     // Silence would be worse. A client that does not read this either is not waiting for it.
-    static_cast<void>(outbox_->send(
-        job.client, job.has_delimiter,
+    auto instead =
         error_reply(job.id, "failed",
                     fmt::format("the answer of {} bytes is lost because clients leave too much "
                                 "unread; what was to be learned has been learned",
-                                size))));
+                                size));
+    if (!outbox_->send(job.client, job.has_delimiter, std::move(instead))) outbox_->note_lost();
   }
   flush_later();
 }
