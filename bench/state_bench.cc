@@ -213,10 +213,10 @@ void snapshot_cost(Report& report) {
     for (auto& value : x) value = static_cast<float>(random.normal());
     for (auto& value : y) value = static_cast<float>(random.normal());
     stream->take({x.data(), kBatchPairs, kDim}, {y.data(), kBatchPairs, kDim}, batch);
-    Lesson lesson;
-    lesson.x = batch.x.view();
-    lesson.y = batch.y.view();
-    stream->learn(lesson, 0, false);
+    LearnBatch learn_batch;
+    learn_batch.x = batch.x.view();
+    learn_batch.y = batch.y.view();
+    stream->learn(learn_batch, 0, false);
   }
   const auto refresh = stream->freeze(Stream::Extent::kWithoutHeldBack);
   refresh->build();
@@ -237,11 +237,11 @@ void snapshot_cost(Report& report) {
 namespace {
 
 // One after the other, each of something new. Returns how many.
-std::uint64_t take_snapshots(WireClient& client, const Frames& lesson,
+std::uint64_t take_snapshots(WireClient& client, const Frames& learn_batch,
                              const std::atomic<bool>& goes_on) {
   std::uint64_t taken = 0;
   for (; goes_on; ++taken) {
-    send(client, lesson);
+    send(client, learn_batch);
     require_ok(client.receive());
     static_cast<void>(client.ask(R"({"op":"snapshot"})"));
   }
@@ -266,7 +266,7 @@ void snapshot_stalls(Report& report) {
   Random random(5);
   learn_vectors(daemon.client(), kDim, random);
   const auto one = vectors("score", 1, kDim, random);
-  const auto lesson = vectors("learn", 1, kDim, random);
+  const auto learn_batch = vectors("learn", 1, kDim, random);
   auto client = daemon.connect();
   std::vector<double> calm;
   std::vector<double> busy;
@@ -278,10 +278,11 @@ void snapshot_stalls(Report& report) {
   for (int turn = 0; turn < 8; ++turn) {
     measure(calm);
     std::atomic<bool> goes_on{true};
-    std::thread keeper([&] { snapshots += take_snapshots(daemon.client(), lesson, goes_on); });
+    std::thread state_writer(
+        [&] { snapshots += take_snapshots(daemon.client(), learn_batch, goes_on); });
     measure(busy);
     goes_on = false;
-    keeper.join();
+    state_writer.join();
   }
   report.add("p99 during snapshots, against without", quantile(busy, 0.99) / quantile(calm, 0.99),
              "times");
@@ -298,15 +299,16 @@ void durable_stalls(Report& report) {
                     {"message-bytes=64MiB", "snapshots=1"});
   Random random(5);
   learn_vectors(daemon.client(), kDim, random);
-  const auto lesson = vectors("learn", 1, kDim, random);
+  const auto learn_batch = vectors("learn", 1, kDim, random);
   auto client = daemon.connect();
-  const auto calm = paced_latencies(client, lesson, 100, 5);
+  const auto calm = paced_latencies(client, learn_batch, 100, 5);
   std::atomic<bool> goes_on{true};
   std::uint64_t snapshots = 0;
-  std::thread keeper([&] { snapshots = take_snapshots(daemon.client(), lesson, goes_on); });
-  const auto busy = paced_latencies(client, lesson, 100, 10);
+  std::thread state_writer(
+      [&] { snapshots = take_snapshots(daemon.client(), learn_batch, goes_on); });
+  const auto busy = paced_latencies(client, learn_batch, 100, 10);
   goes_on = false;
-  keeper.join();
+  state_writer.join();
   report.add("p99 of durable learning without snapshots", 1e3 * quantile(calm, 0.99), "ms");
   report.add("p99 of durable learning during snapshots", 1e3 * quantile(busy, 0.99), "ms");
   report.add("the longest", 1e3 * quantile(busy, 1), "ms");

@@ -16,8 +16,8 @@
 #include "bench/race.h"
 #include "bench/texts.h"
 #include "bench/wire.h"
+#include "cli/session.h"
 #include "core/random.h"
-#include "engine/session.h"
 
 namespace phsic::bench {
 namespace {

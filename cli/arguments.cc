@@ -8,9 +8,9 @@
 #include <map>
 #include <thread>
 
+#include "cli/client/remote_session.h"
+#include "cli/client/same_options.h"
 #include "cli/model_file.h"
-#include "cli/remote_session.h"
-#include "cli/same_options.h"
 
 namespace phsic {
 namespace {

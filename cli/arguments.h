@@ -8,10 +8,10 @@
 #include <utility>
 #include <vector>
 
-#include "cli/bad_lines.h"
-#include "cli/connect_arguments.h"
-#include "cli/table.h"
-#include "engine/session.h"
+#include "cli/client/connect_arguments.h"
+#include "cli/session.h"
+#include "cli/table/bad_lines.h"
+#include "cli/table/table.h"
 
 namespace CLI {  // NOLINT(readability-identifier-naming): it is theirs
 class App;

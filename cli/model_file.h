@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "cli/same_options.h"
+#include "cli/client/same_options.h"
 
 namespace phsic {
 

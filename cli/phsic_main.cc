@@ -10,21 +10,21 @@
 #include <string_view>
 #include <vector>
 
-#include "cli/encoders.h"
-#include "cli/eval.h"
-#include "cli/explain.h"
-#include "cli/rank.h"
-#include "cli/requests.h"
-#include "cli/score.h"
-#include "cli/send.h"
-#include "cli/state.h"
-#include "cli/state_move.h"
-#include "cli/state_rebuild.h"
-#include "cli/stats.h"
-#include "cli/tail.h"
-#include "cli/text.h"
-#include "cli/top.h"
+#include "cli/verbs/ask.h"
+#include "cli/verbs/encoders.h"
+#include "cli/verbs/eval.h"
+#include "cli/verbs/explain.h"
+#include "cli/verbs/rank.h"
+#include "cli/verbs/score.h"
+#include "cli/verbs/send.h"
+#include "cli/verbs/state.h"
+#include "cli/verbs/state_move.h"
+#include "cli/verbs/state_rebuild.h"
+#include "cli/verbs/stats.h"
+#include "cli/verbs/tail.h"
+#include "cli/verbs/top.h"
 #include "core/error.h"
+#include "wire/printable.h"
 
 namespace {
 

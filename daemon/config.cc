@@ -9,7 +9,7 @@
 
 #include "core/error.h"
 #include "daemon/config_options.h"
-#include "daemon/endpoint.h"
+#include "daemon/net/endpoint.h"
 #include "daemon/override.h"
 #include "daemon/problems.h"
 #include "engine/stream_yaml.h"

@@ -7,7 +7,7 @@
 #include <limits>
 
 #include "core/error.h"
-#include "daemon/endpoint.h"
+#include "daemon/net/endpoint.h"
 #include "engine/option_value.h"
 
 namespace phsic {

@@ -12,7 +12,7 @@
 #include <mutex>
 #include <type_traits>
 
-#include "daemon/json_text.h"
+#include "wire/json_text.h"
 
 namespace phsic {
 namespace {

@@ -110,7 +110,7 @@ int run(int argc, char** argv) {
   phsic::set_up_log(config.log_level, config.log_format);
   phsic::Server server(
       std::move(config), [&] { return arguments.read(arguments.config); },
-      arguments.fresh ? phsic::Beginning::kFresh : phsic::Beginning::kGoOn);
+      arguments.fresh ? phsic::StartMode::kFresh : phsic::StartMode::kGoOn);
   return server.run();
 }
 

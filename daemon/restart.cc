@@ -8,11 +8,11 @@
 #include <optional>
 #include <utility>
 
-#include "daemon/json_text.h"
 #include "daemon/log.h"
 #include "state/replacement.h"
 #include "state/verify.h"
 #include "state/wal_tail.h"
+#include "wire/json_text.h"
 
 namespace phsic {
 namespace {
@@ -206,9 +206,9 @@ std::string find_missing_state(const std::string& state) {
 }
 
 Restart open_streams(const std::vector<StreamSettings>& streams, const EncoderPath& path,
-                     const std::string& state, Beginning beginning, StartProgress& progress) {
+                     const std::string& state, StartMode mode, StartProgress& progress) {
   Restart restart;
-  const bool is_fresh = beginning == Beginning::kFresh;
+  const bool is_fresh = mode == StartMode::kFresh;
   if (state.empty() || size_of(state) == 0) {
     if (!state.empty()) inspect_nothing(state, is_fresh, restart);
     open_empty(streams, path, progress, restart);
@@ -216,7 +216,7 @@ Restart open_streams(const std::vector<StreamSettings>& streams, const EncoderPa
   }
   progress.begin("checking the state");
   // Before SQLite looks at it. Who writes it meanwhile makes a log look damaged that is not.
-  if (beginning != Beginning::kJoin) inspect_log(state, restart.damage);
+  if (mode != StartMode::kJoin) inspect_log(state, restart.damage);
   const StateMarks marks(state);
   try {
     const StateFile file(state, Database::Access::kRead);
@@ -229,7 +229,7 @@ Restart open_streams(const std::vector<StreamSettings>& streams, const EncoderPa
     restart.damage.emplace_back(problem.what());
     open_empty(streams, path, progress, restart);
   }
-  if (beginning == Beginning::kJoin && restart.needs_new_file()) {
+  if (mode == StartMode::kJoin && restart.needs_new_file()) {
     throw Error(fmt::format("{}: {}", state, fmt::join(restart.damage, "\n")));
   }
   return restart;

@@ -30,7 +30,7 @@ struct Restart {
   [[nodiscard]] bool needs_new_file() const { return !damage.empty() || !unfit.empty(); }
 };
 
-enum class Beginning {
+enum class StartMode {
   kGoOn,
   kFresh,  // what does not fit or cannot be read is given up
   kJoin,   // others have the file open: it must be whole
@@ -41,7 +41,7 @@ enum class Beginning {
 // was cancelled.
 [[nodiscard]] Restart open_streams(const std::vector<StreamSettings>& streams,
                                    const EncoderPath& path, const std::string& state,
-                                   Beginning beginning, StartProgress& progress);
+                                   StartMode mode, StartProgress& progress);
 
 // Throws an Error with the path of the stream.
 [[nodiscard]] std::unique_ptr<Stream> open_stream(const StreamSettings& settings,

@@ -6,10 +6,10 @@
 #include <boost/asio/post.hpp>
 #include <csignal>
 
-#include "daemon/json_text.h"
 #include "daemon/log.h"
 #include "daemon/notify.h"
 #include "state/replacement.h"
+#include "wire/json_text.h"
 
 namespace phsic {
 namespace {
@@ -61,7 +61,7 @@ Connections::Limits limits_of(const Config& config) {
 
 }  // namespace
 
-Server::Server(Config config, std::function<Config()> reread, Beginning beginning)
+Server::Server(Config config, std::function<Config()> reread, StartMode mode)
     : config_(std::move(config)),
       reread_(std::move(reread)),
       work_(boost::asio::make_work_guard(loop_)),
@@ -72,7 +72,7 @@ Server::Server(Config config, std::function<Config()> reread, Beginning beginnin
       flusher_(loop_),
       connections_(limits_of(config_)),
       decoder_({config_.request_pairs}),
-      beginning_(beginning) {
+      start_mode_(mode) {
   if (!config_.state.empty()) lock_state();
   // What can fail comes before anything is written.
   open_sockets();
@@ -82,7 +82,7 @@ Server::~Server() {
   if (starter_.joinable()) starter_.join();
   if (reloader_.joinable()) reloader_.join();
   streams_.clear();
-  keeper_ = nullptr;
+  state_writer_ = nullptr;
 }
 
 void Server::show_keeping(bool keeping, const std::string& message) {
@@ -107,16 +107,16 @@ void Server::show_log(std::uint64_t bytes) {
   for (const auto& [name, served] : streams_) {
     feed_->publish_event(
         name, fmt::format("\"event\":\"state\",\"keeping\":{},\"log_bytes\":{},\"message\":{}}}",
-                          keeper_->is_keeping(), bytes, quoted_json(message)));
+                          state_writer_->is_keeping(), bytes, quoted_json(message)));
   }
 }
 
 void Server::add_stream(const StreamSettings& settings, Prepared prepared) {
-  Outlet& outlet = *this;
-  if (keeper_ != nullptr) feed_->go_on(settings.name, prepared.feed);
+  LaneListener& listener = *this;
+  if (state_writer_ != nullptr) feed_->go_on(settings.name, prepared.feed);
   streams_[settings.name].lane = std::make_unique<Lane>(settings, std::move(prepared.opened.stream),
                                                         std::move(prepared.opened.recovery),
-                                                        std::move(prepared.ledger), outlet);
+                                                        std::move(prepared.journal), listener);
   log(LogLevel::kInfo, "stream", {{"stream", settings.name}});
 }
 
@@ -207,8 +207,9 @@ int Server::run() {
   if (starter_.joinable()) starter_.join();
   if (failure_ != nullptr) std::rethrow_exception(failure_);
   // The last snapshots were tried, and what was accepted is lost.
-  if (keeper_ != nullptr && !keeper_->is_keeping()) {
-    log(LogLevel::kError, "ends without having kept everything", {{"problem", keeper_->problem()}});
+  if (state_writer_ != nullptr && !state_writer_->is_keeping()) {
+    log(LogLevel::kError, "ends without having kept everything",
+        {{"problem", state_writer_->problem()}});
     status_ = 1;
   }
   for (auto& entrance : entrances_) entrance->socket->close(0);
@@ -258,12 +259,13 @@ void Server::tick() {
   relieve();
   if (is_starting_) show_start();
   for (auto& [name, served] : streams_) {
-    const auto shed = served.lane->shed();
-    if (shed == served.shed_told) continue;
+    const auto overloaded = served.lane->overloaded();
+    if (overloaded == served.overloaded_told) continue;
+    const auto more = overloaded - std::exchange(served.overloaded_told, overloaded);
+    // Of the same meaning: `shed` is its name up to 0.1.
     feed_->publish_event(
-        name, fmt::format("\"event\":\"overload\",\"shed\":{}}}", shed - served.shed_told));
-    log(LogLevel::kWarning, "overload", {{"stream", name}, {"shed", shed - served.shed_told}});
-    served.shed_told = shed;
+        name, fmt::format("\"event\":\"overload\",\"overloaded\":{0},\"shed\":{0}}}", more));
+    log(LogLevel::kWarning, "overload", {{"stream", name}, {"overloaded", more}});
   }
   if (const auto left_out = feed_->left_out(); left_out != left_out_told_) {
     log(LogLevel::kWarning, "feed is crowded",
@@ -342,7 +344,7 @@ void Server::flush_later() {
   });
 }
 
-// ---- The Outlet ----
+// ---- The LaneListener ----
 
 void Server::call_loop() {
   if (is_called_) return;
@@ -351,25 +353,25 @@ void Server::call_loop() {
 }
 
 void Server::deliver(std::shared_ptr<Job> job) {
-  const std::lock_guard lock(outlet_mutex_);
+  const std::lock_guard lock(listener_mutex_);
   delivered_.push_back(std::move(job));
   call_loop();
 }
 
 void Server::announce(Lane& lane, std::string event) {
-  const std::lock_guard lock(outlet_mutex_);
+  const std::lock_guard lock(listener_mutex_);
   announced_.emplace_back(&lane, std::move(event));
   call_loop();
 }
 
 void Server::make_way(Lane& lane) {
-  const std::lock_guard lock(outlet_mutex_);
+  const std::lock_guard lock(listener_mutex_);
   ways_.push_back(&lane);
   call_loop();
 }
 
 void Server::closed(Lane& lane) {
-  const std::lock_guard lock(outlet_mutex_);
+  const std::lock_guard lock(listener_mutex_);
   closed_.push_back(&lane);
   call_loop();
 }
@@ -397,7 +399,7 @@ void Server::take_deliveries() {
   std::vector<Lane*> ways;
   std::vector<Lane*> closed;
   {
-    const std::lock_guard lock(outlet_mutex_);
+    const std::lock_guard lock(listener_mutex_);
     delivered.swap(delivered_);
     announced.swap(announced_);
     ways.swap(ways_);

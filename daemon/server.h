@@ -1,7 +1,7 @@
 // The daemon: sockets on one side, lanes on the other, one loop between them.
 //
-// Everything here happens in the thread that calls run(), but for the Outlet, through which lanes
-// hand in what they are done with.
+// Everything here happens in the thread that calls run(), but for the LaneListener, through which
+// lanes hand in what they are done with.
 #pragma once
 
 #include <atomic>
@@ -22,26 +22,26 @@
 #include <zmq.hpp>
 
 #include "daemon/config.h"
-#include "daemon/connections.h"
-#include "daemon/decode.h"
-#include "daemon/feed.h"
-#include "daemon/keeper.h"
-#include "daemon/lane.h"
-#include "daemon/latency.h"
 #include "daemon/memory.h"
-#include "daemon/outbox.h"
+#include "daemon/net/connections.h"
+#include "daemon/net/feed.h"
+#include "daemon/net/outbox.h"
+#include "daemon/net/socket.h"
 #include "daemon/restart.h"
-#include "daemon/socket.h"
+#include "daemon/serving/lane.h"
+#include "daemon/serving/latency.h"
 #include "daemon/start_progress.h"
 #include "state/state_lock.h"
+#include "state/state_writer.h"
+#include "wire/decode.h"
 
 namespace phsic {
 
-class Server : private Outlet {
+class Server : private LaneListener {
  public:
   // Locks the state and binds the sockets. `reread` gives the configuration anew; it throws an
   // Error that says what is wrong with it. Throws an Error.
-  Server(Config config, std::function<Config()> reread, Beginning beginning);
+  Server(Config config, std::function<Config()> reread, StartMode mode);
   ~Server() override;
   Server(const Server&) = delete;
   Server& operator=(const Server&) = delete;
@@ -59,7 +59,7 @@ class Server : private Outlet {
   struct Served {
     std::unique_ptr<Lane> lane;
     Latency latency;
-    std::uint64_t shed_told = 0;  // refused requests that the feed knows of
+    std::uint64_t overloaded_told = 0;  // refused requests that the feed knows of
   };
   // A way in for pairs without a client.
   struct Entrance {
@@ -74,11 +74,11 @@ class Server : private Outlet {
   // A stream on its way to its lane.
   struct Prepared {
     OpenedStream opened;
-    std::unique_ptr<Ledger> ledger;
+    std::unique_ptr<StreamJournal> journal;
     std::map<std::string, std::uint64_t> feed;  // the last numbers that were given
   };
   struct Started {
-    std::unique_ptr<Keeper> keeper;  // outlives the ledgers
+    std::unique_ptr<StateWriter> state_writer;  // outlives the ledgers
     std::vector<Prepared> streams;
   };
 
@@ -86,11 +86,11 @@ class Server : private Outlet {
   void lock_state();
   void begin_start();
   void open_all(Started& started);
-  [[nodiscard]] std::unique_ptr<Keeper> make_keeper();
+  [[nodiscard]] std::unique_ptr<StateWriter> make_state_writer();
   // Any thread.
   [[nodiscard]] Prepared prepare(const StreamSettings& settings, OpenedStream opened,
                                  const std::map<std::string, std::uint64_t>& feed,
-                                 Keeper* keeper) const;
+                                 StateWriter* state_writer) const;
   void end_start(Started& started, const std::exception_ptr& failure);
   void finish_start(Started& started);
   void show_start();
@@ -149,7 +149,7 @@ class Server : private Outlet {
   void publish(const Job& job);
   void flush_later();
 
-  // The Outlet, in any thread.
+  // The LaneListener, in any thread.
   void deliver(std::shared_ptr<Job> job) override;
   void announce(Lane& lane, std::string event) override;
   void make_way(Lane& lane) override;
@@ -159,8 +159,8 @@ class Server : private Outlet {
   Config config_;
   std::function<Config()> reread_;
   boost::asio::io_context loop_;
-  std::unique_ptr<StateLock> state_lock_;  // null, and no keeper: nothing is kept
-  std::unique_ptr<Keeper> keeper_;         // calls the loop
+  std::unique_ptr<StateLock> state_lock_;      // null, and no state writer: nothing is kept
+  std::unique_ptr<StateWriter> state_writer_;  // calls the loop
   boost::asio::executor_work_guard<boost::asio::io_context::executor_type> work_;
   boost::asio::signal_set signals_;
   boost::asio::steady_timer ticker_;
@@ -179,7 +179,7 @@ class Server : private Outlet {
   std::vector<std::string_view> frame_views_;
 
   // While it starts.
-  const Beginning beginning_;
+  const StartMode start_mode_;
   bool is_starting_ = true;
   StartProgress progress_;  // of a reload, too
   std::vector<std::shared_ptr<Job>> early_;
@@ -209,7 +209,7 @@ class Server : private Outlet {
   std::uint64_t left_out_told_ = 0;  // of the feed's, those that the log knows of
   std::uint64_t refused_reloads_ = 0;
 
-  std::mutex outlet_mutex_;  // guards what lanes have handed in
+  std::mutex listener_mutex_;  // guards what lanes have handed in
   std::vector<std::shared_ptr<Job>> delivered_;
   std::vector<std::pair<Lane*, std::string>> announced_;
   std::vector<Lane*> ways_;

@@ -54,11 +54,11 @@ std::map<std::string, Server::Prepared> Server::prepare_new(const Config& runnin
   std::map<std::string, Prepared> prepared;
   if (added.empty()) return prepared;
   const EncoderPath path({wanted.encoder_path.begin(), wanted.encoder_path.end()});
-  auto opened = open_streams(added, path, wanted.state, Beginning::kJoin, progress_);
+  auto opened = open_streams(added, path, wanted.state, StartMode::kJoin, progress_);
   try {
     for (std::size_t i = 0; i < added.size(); ++i) {
-      prepared.emplace(added[i].name,
-                       prepare(added[i], std::move(opened.streams[i]), opened.feed, keeper_.get()));
+      prepared.emplace(added[i].name, prepare(added[i], std::move(opened.streams[i]), opened.feed,
+                                              state_writer_.get()));
     }
   } catch (...) {
     withdraw(prepared);
@@ -70,7 +70,7 @@ std::map<std::string, Server::Prepared> Server::prepare_new(const Config& runnin
 // A reload that is refused leaves nothing in the state.
 void Server::withdraw(std::map<std::string, Prepared>& added) {
   for (auto& [name, prepared] : added) {
-    if (prepared.ledger != nullptr) prepared.ledger->withdraw();
+    if (prepared.journal != nullptr) prepared.journal->withdraw();
   }
 }
 

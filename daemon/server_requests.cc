@@ -5,12 +5,12 @@
 #include <algorithm>
 #include <iterator>
 
-#include "daemon/json_text.h"
 #include "daemon/log.h"
-#include "daemon/reason.h"
-#include "daemon/reply.h"
 #include "daemon/server.h"
-#include "daemon/via.h"
+#include "engine/reason.h"
+#include "wire/answer_writer.h"
+#include "wire/json_text.h"
+#include "wire/via.h"
 
 namespace phsic {
 namespace {
@@ -205,8 +205,8 @@ std::string Server::ping_reply(const Job& job) const {
   out += ',';
   append_texts("feed", feed_socket_->endpoints(), out);
   out += '}';
-  if (keeper_ != nullptr) {
-    fmt::format_to(std::back_inserter(out), ",\"keeping\":{}", keeper_->is_keeping());
+  if (state_writer_ != nullptr) {
+    fmt::format_to(std::back_inserter(out), ",\"keeping\":{}", state_writer_->is_keeping());
   }
   if (is_starting_) append_start(out);
   out += '}';
@@ -253,19 +253,19 @@ std::string Server::stats_reply(const Job& job) {
                  bad_requests_, outbox_->lost(), messages_, bad_messages_, passed_over_, stalled_,
                  feed_->published(), feed_->left_out(), connections_.cut(), reloads_,
                  refused_reloads_);
-  if (keeper_ != nullptr) append_state(out);
+  if (state_writer_ != nullptr) append_state(out);
   out += "}}";
   return out;
 }
 
 void Server::append_state(std::string& out) const {
   out += ",\"state\":{\"file\":";
-  append_json_text(out, keeper_->file());
+  append_json_text(out, state_writer_->file());
   fmt::format_to(std::back_inserter(out),
                  ",\"keeping\":{},\"commits\":{},\"bytes\":{},\"failures\":{},\"log_bytes\":{}",
-                 keeper_->is_keeping(), keeper_->commits(), keeper_->bytes(), keeper_->failures(),
-                 keeper_->log_bytes());
-  if (const auto problem = keeper_->problem(); !problem.empty()) {
+                 state_writer_->is_keeping(), state_writer_->commits(), state_writer_->bytes(),
+                 state_writer_->failures(), state_writer_->log_bytes());
+  if (const auto problem = state_writer_->problem(); !problem.empty()) {
     out += ",\"problem\":";
     append_json_text(out, problem);
   }
@@ -284,7 +284,7 @@ std::string Server::streams_reply(const Job& job) const {
     append_json_text(out, name);
     fmt::format_to(std::back_inserter(out), ",\"options\":{},\"pairs\":{},\"model\":{}}}",
                    json_object(served.lane->settings().options), served.lane->learned(),
-                   served.lane->stream().release()->number);
+                   served.lane->stream().published()->number);
   }
   fmt::format_to(std::back_inserter(out),
                  "],\"limits\":{{\"request_pairs\":{},\"message_bytes\":{}}}}}",

@@ -7,12 +7,12 @@
 #include <boost/asio/post.hpp>
 #include <utility>
 
-#include "daemon/json_text.h"
 #include "daemon/log.h"
 #include "daemon/notify.h"
-#include "daemon/reply.h"
 #include "daemon/server.h"
 #include "state/replacement.h"
+#include "wire/answer_writer.h"
+#include "wire/json_text.h"
 
 namespace phsic {
 namespace {
@@ -53,7 +53,7 @@ void Server::begin_start() {
 // In the starter's thread.
 void Server::open_all(Started& started) {
   const EncoderPath path({config_.encoder_path.begin(), config_.encoder_path.end()});
-  auto restart = open_streams(config_.streams, path, config_.state, beginning_, progress_);
+  auto restart = open_streams(config_.streams, path, config_.state, start_mode_, progress_);
   for (const auto& damage : restart.damage) {
     log(LogLevel::kError, "state damaged", {{"file", config_.state}, {"problem", damage}});
   }
@@ -61,20 +61,20 @@ void Server::open_all(Started& started) {
   if (restart.needs_new_file()) replace_state(config_, restart);
   if (state_lock_ != nullptr) {
     if (restart.forgets) state_lock_->forget_marks();
-    started.keeper = make_keeper();
+    started.state_writer = make_state_writer();
   }
   for (std::size_t i = 0; i < config_.streams.size(); ++i) {
     started.streams.push_back(prepare(config_.streams[i], std::move(restart.streams[i]),
-                                      restart.feed, started.keeper.get()));
+                                      restart.feed, started.state_writer.get()));
   }
 }
 
-std::unique_ptr<Keeper> Server::make_keeper() {
-  Keeper::Options options;
+std::unique_ptr<StateWriter> Server::make_state_writer() {
+  StateWriter::Options options;
   options.commit_delay = std::chrono::duration_cast<std::chrono::nanoseconds>(
       std::chrono::duration<double>(config_.commit_delay));
   options.keeping = {config_.snapshots, config_.keeps_journal};
-  return std::make_unique<Keeper>(
+  return std::make_unique<StateWriter>(
       *state_lock_, config_.state, options,
       [this](bool keeping, const std::string& message) {
         boost::asio::post(loop_, [this, keeping, message] { show_keeping(keeping, message); });
@@ -87,14 +87,14 @@ std::unique_ptr<Keeper> Server::make_keeper() {
 // Any thread.
 Server::Prepared Server::prepare(const StreamSettings& settings, OpenedStream opened,
                                  const std::map<std::string, std::uint64_t>& feed,
-                                 Keeper* keeper) const {
+                                 StateWriter* state_writer) const {
   Prepared prepared{std::move(opened), nullptr, feed};
-  if (keeper == nullptr) return prepared;
+  if (state_writer == nullptr) return prepared;
   const auto& recovery = prepared.opened.recovery;
-  prepared.ledger = std::make_unique<Ledger>(
-      *keeper, settings.name, identity_text(prepared.opened.stream->identity()),
+  prepared.journal = std::make_unique<StreamJournal>(
+      *state_writer, settings.name, identity_text(prepared.opened.stream->identity()),
       json_object(settings.options),
-      Ledger::Options{config_.snapshot_seconds, config_.snapshot_bytes}, recovery);
+      StreamJournal::Options{config_.snapshot_seconds, config_.snapshot_bytes}, recovery);
   if (recovery.stream != 0) {
     log(recovery.lost > 0 ? LogLevel::kWarning : LogLevel::kInfo, "recovered",
         {{"stream", settings.name},
@@ -126,10 +126,11 @@ void Server::end_start(Started& started, const std::exception_ptr& failure) {
 }
 
 void Server::finish_start(Started& started) {
-  keeper_ = std::move(started.keeper);
-  if (keeper_ != nullptr) {
-    feed_->keep(
-        [this](const std::string& topic, std::uint64_t last) { keeper_->put_feed(topic, last); });
+  state_writer_ = std::move(started.state_writer);
+  if (state_writer_ != nullptr) {
+    feed_->keep([this](const std::string& topic, std::uint64_t last) {
+      state_writer_->put_feed(topic, last);
+    });
   }
   for (std::size_t i = 0; i < config_.streams.size(); ++i) {
     add_stream(config_.streams[i], std::move(started.streams[i]));

@@ -30,12 +30,15 @@ struct TextPairs {
 
 // A pair that could not be used, and why.
 struct PairProblem {
+  // Of the one x of a rank.
+  static constexpr std::size_t kNoRow = SIZE_MAX;
+
   std::size_t row = 0;
   std::string message;
 };
 
 // A model in use. Immutable.
-struct Release {
+struct PublishedModel {
   std::uint64_t number = 0;                   // 0: before the first
   std::shared_ptr<const Model<float>> model;  // null: the stream counts
   bool is_whole = false;  // built of the held-back pairs too, which it was calibrated with before
@@ -53,10 +56,10 @@ struct Release {
 struct Batch {
   Encoded x;
   Encoded y;
-  std::vector<PairProblem> problems;       // ascending, one for a row
-  std::vector<bool> usable;                // which pairs to learn from
-  std::vector<double> scores;              // NaN for a pair in `problems`
-  std::shared_ptr<const Release> release;  // what scored them
+  std::vector<PairProblem> problems;                // ascending, one for a row
+  std::vector<bool> usable;                         // which pairs to learn from
+  std::vector<double> scores;                       // NaN for a pair in `problems`
+  std::shared_ptr<const PublishedModel> published;  // what scored them
 
   [[nodiscard]] std::size_t size() const { return y.size(); }
 
@@ -66,7 +69,7 @@ struct Batch {
 };
 
 // Pairs to learn: items without fault, in order. Everything stays the caller's.
-struct Lesson {
+struct LearnBatch {
   Items<float> x;
   Items<float> y;
   const double* times = nullptr;  // null: none

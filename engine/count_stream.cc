@@ -17,7 +17,7 @@ constexpr std::size_t kCapacity = 1U << 20U;
 }  // namespace
 
 CountStream::CountStream(const StreamSpec& spec)
-    : release_(std::make_shared<const Release>()),
+    : published_(std::make_shared<const PublishedModel>()),
       forgetting_(spec.forgetting),
       learns_identical_(spec.learns_identical),
       counts_(kCapacity) {
@@ -46,7 +46,7 @@ template <class Then>
 void CountStream::score_each(Batch& batch, const Then& then) const {
   const auto x = std::get<TextRows>(batch.x.view());
   const auto y = std::get<TextRows>(batch.y.view());
-  batch.release = release_;
+  batch.published = published_;
   batch.scores.resize(batch.size());
   const std::lock_guard lock(counting_);
   for (std::size_t i = 0; i < batch.size(); ++i) {
@@ -73,14 +73,14 @@ std::size_t CountStream::score_and_learn(Batch& batch, const double* times) {
   return done;
 }
 
-std::size_t CountStream::learn(const Lesson& lesson, std::size_t first, bool /*stops*/) {
-  const auto x = std::get<TextRows>(lesson.x);
-  const auto y = std::get<TextRows>(lesson.y);
+std::size_t CountStream::learn(const LearnBatch& learn_batch, std::size_t first, bool /*stops*/) {
+  const auto x = std::get<TextRows>(learn_batch.x);
+  const auto y = std::get<TextRows>(learn_batch.y);
   const std::lock_guard lock(counting_);
-  for (std::size_t i = first; i < lesson.size(); ++i) {
-    learn_one(x.text(i), y.text(i), lesson.times == nullptr ? nullptr : lesson.times + i);
+  for (std::size_t i = first; i < learn_batch.size(); ++i) {
+    learn_one(x.text(i), y.text(i), learn_batch.times == nullptr ? nullptr : learn_batch.times + i);
   }
-  return lesson.size();
+  return learn_batch.size();
 }
 
 // Nothing has changed if there is no memory for the pair. REQUIRES: counting_ is held.
@@ -102,7 +102,7 @@ void CountStream::rank(std::string_view x, std::span<const std::string_view> can
                        Batch& batch) const {
   texts_.encode(candidates, batch.y);
   batch.problems.clear();
-  batch.release = release_;
+  batch.published = published_;
   batch.scores.resize(candidates.size());
   const std::lock_guard lock(counting_);
   for (std::size_t j = 0; j < candidates.size(); ++j) {
@@ -118,7 +118,7 @@ void CountStream::rank(const DenseRows<float>& x, const DenseRows<float>& candid
 std::optional<PairExplanation> CountStream::explain(std::string_view /*x*/, std::string_view /*y*/,
                                                     std::size_t /*top*/) const {
   PairExplanation none;
-  none.release = release_;
+  none.published = published_;
   none.problem = "estimator pmi counts texts as they are: no other pair has a share in a score";
   return none;
 }

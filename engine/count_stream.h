@@ -20,7 +20,9 @@ class CountStream : public Stream {
 
   [[nodiscard]] ItemShape shape_x() const override { return texts_.shape(); }
   [[nodiscard]] ItemShape shape_y() const override { return texts_.shape(); }
-  [[nodiscard]] std::shared_ptr<const Release> release() const override { return release_; }
+  [[nodiscard]] std::shared_ptr<const PublishedModel> published() const override {
+    return published_;
+  }
   void encode(const TextPairs& pairs, Batch& batch) const override;
   void take(const DenseRows<float>& x, const DenseRows<float>& y, Batch& batch) const override;
   void score(Batch& batch) const override;
@@ -33,8 +35,8 @@ class CountStream : public Stream {
   [[nodiscard]] std::optional<PairExplanation> explain(std::string_view x, std::string_view y,
                                                        std::size_t top) const override;
 
-  std::size_t learn(const Lesson& lesson, std::size_t first, bool stops) override;
-  [[nodiscard]] std::size_t room() const override { return SIZE_MAX; }
+  std::size_t learn(const LearnBatch& learn_batch, std::size_t first, bool stops) override;
+  [[nodiscard]] std::size_t until_refresh() const override { return SIZE_MAX; }
   [[nodiscard]] bool is_measurable() const override { return true; }
   [[nodiscard]] std::unique_ptr<Refresh> freeze(Extent extent) override;
   void adopt(Refresh& refresh) override;
@@ -57,7 +59,7 @@ class CountStream : public Stream {
   void learn_one(std::string_view x, std::string_view y, const double* time);
 
   Encoder texts_{Encoder::kWhole};
-  std::shared_ptr<const Release> release_;
+  std::shared_ptr<const PublishedModel> published_;
   Forgetting forgetting_;
   bool learns_identical_;
 

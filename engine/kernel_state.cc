@@ -53,7 +53,7 @@ class KernelStream::State : public StreamState {
   explicit State(const KernelStream& stream)
       : learner_(stream.learner_),
         texts_(stream.texts_),
-        release_(stream.release()),
+        published_(stream.published()),
         estimator_(stream.estimator_),
         schedule_(stream.schedule_),
         chosen_(stream.chosen_) {}
@@ -65,9 +65,9 @@ class KernelStream::State : public StreamState {
       writer.number(value);
     }
     save_chosen(chosen_, writer);
-    writer.number(release_->number);
-    writer.number<std::uint8_t>(release_->is_whole);
-    release_->model->save(writer);
+    writer.number(published_->number);
+    writer.number<std::uint8_t>(published_->is_whole);
+    published_->model->save(writer);
     learner_.save(writer);
     // Only those that may be asked for again: how many others there are depends on batches.
     auto texts = texts_;
@@ -78,7 +78,7 @@ class KernelStream::State : public StreamState {
  private:
   Learner<float> learner_;
   SampledTexts texts_;
-  std::shared_ptr<const Release> release_;
+  std::shared_ptr<const PublishedModel> published_;
   EstimatorSpec estimator_;
   Schedule schedule_;
   std::optional<Chosen> chosen_;
@@ -128,15 +128,15 @@ void KernelStream::restore(Reader& reader) {
   schedule.next_refresh = reader.number<std::uint64_t>("next refresh");
   schedule.next_choice = reader.number<std::uint64_t>("next choice");
   const auto chosen = load_chosen(reader);
-  Release release;
-  release.number = reader.number<std::uint64_t>("model");
-  release.is_whole = reader.flag("model of all");
+  PublishedModel published;
+  published.number = reader.number<std::uint64_t>("model");
+  published.is_whole = reader.flag("model of all");
   const auto& config = learner_.config();
   auto model = Model<float>::load(reader);
   if (model.shape_x() != config.x.items || model.shape_y() != config.y.items) {
     reader.refuse("model", "found one of other items, expected the stream's");
   }
-  release.model = std::make_shared<const Model<float>>(std::move(model));
+  published.model = std::make_shared<const Model<float>>(std::move(model));
   auto learner = Learner<float>::load(reader);
   if (learner.config() != config) {
     reader.refuse("configuration", "found another one, expected the stream's");
@@ -155,11 +155,11 @@ void KernelStream::restore(Reader& reader) {
     schedule_.next_choice = 0;
   }
   auto ground = std::make_shared<Ground>();
-  if (texts_.size() > 0 && release.number > 0) {
+  if (texts_.size() > 0 && published.number > 0) {
     ground->sample = learner_.sample_with_recent(Extent::kWithoutHeldBack);
     ground->texts = texts_;
   }
-  publish(std::move(release), std::move(ground));
+  publish(std::move(published), std::move(ground));
 }
 
 void KernelStream::freeze_again(Extent extent) { note_refresh(extent); }
@@ -173,7 +173,7 @@ void KernelStream::adopt_again(std::string_view adoption) {
   if (pivots) learner_.adopt(*pivots);
   chosen_ = chosen;
   // The model stays behind until one is adopted that was built.
-  auto next = *release();
+  auto next = *published();
   ++next.number;
   publish(std::move(next), std::make_shared<Ground>());
 }

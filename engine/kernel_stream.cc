@@ -112,12 +112,14 @@ KernelStream::KernelStream(const StreamSpec& spec, const EncoderPath& path)
       learner_(spec.config(x_.shape(), y_.shape())) {
   schedule_.refresh_pairs = spec.refresh_pairs;
   schedule_.next_refresh = spec.refresh_pairs > 0 ? spec.refresh_pairs : kFirstRefresh;
-  Release first;
+  PublishedModel first;
   first.model = empty_model(learner_);
-  release_ = std::make_shared<const Release>(std::move(first));
+  published_ = std::make_shared<const PublishedModel>(std::move(first));
 }
 
-std::shared_ptr<const Release> KernelStream::release() const { return std::atomic_load(&release_); }
+std::shared_ptr<const PublishedModel> KernelStream::published() const {
+  return std::atomic_load(&published_);
+}
 
 void KernelStream::encode(const TextPairs& pairs, Batch& batch) const {
   x_.encode(pairs.x, batch.x);
@@ -135,11 +137,11 @@ void KernelStream::take(const DenseRows<float>& x, const DenseRows<float>& y, Ba
 }
 
 void KernelStream::score(Batch& batch) const {
-  batch.release = release();
+  batch.published = published();
   batch.scores.resize(batch.size());
   batch.faults.resize(batch.size());
-  batch.release->model->score(batch.x.view(), batch.y.view(), batch.scores.data(),
-                              batch.faults.data(), batch.scratch);
+  batch.published->model->score(batch.x.view(), batch.y.view(), batch.scores.data(),
+                                batch.faults.data(), batch.scratch);
   const auto known = batch.problems.size();
   for (std::size_t i = 0; i < batch.size(); ++i) {
     // A kernel of sound items may still overflow.
@@ -172,14 +174,14 @@ void KernelStream::rank(const DenseRows<float>& x, const DenseRows<float>& candi
 }
 
 void KernelStream::rank_encoded(Batch& batch) const {
-  batch.release = release();
+  batch.published = published();
   batch.problems.clear();
   batch.scores.resize(batch.size());
   batch.faults.assign(batch.size(), Fault::kNone);
-  batch.release->model->score_one_to_many(batch.x.view(), batch.y.view(), batch.scores.data(),
-                                          batch.faults.data(), batch.scratch);
+  batch.published->model->score_one_to_many(batch.x.view(), batch.y.view(), batch.scores.data(),
+                                            batch.faults.data(), batch.scratch);
   for (const auto& problem : batch.x.problems())
-    batch.problems.push_back({kNoRow, problem.message});
+    batch.problems.push_back({PairProblem::kNoRow, problem.message});
   for (const auto& problem : batch.y.problems()) {
     batch.problems.push_back({problem.row, problem.message});
   }
@@ -193,27 +195,28 @@ void KernelStream::rank_encoded(Batch& batch) const {
   // Nothing can be said of candidates for an x that nobody can read.
   if (!batch.x.problems().empty()) std::fill(batch.scores.begin(), batch.scores.end(), kNan);
   for (const auto& problem : batch.problems) {
-    if (problem.row != kNoRow) batch.scores[problem.row] = kNan;
+    if (problem.row != PairProblem::kNoRow) batch.scores[problem.row] = kNan;
   }
 }
 
-std::size_t KernelStream::learn(const Lesson& lesson, std::size_t first, bool stops) {
-  const auto left = lesson.size() - first;
-  const auto count = stops ? std::min(left, room()) : left;
+std::size_t KernelStream::learn(const LearnBatch& learn_batch, std::size_t first, bool stops) {
+  const auto left = learn_batch.size() - first;
+  const auto count = stops ? std::min(left, until_refresh()) : left;
   if (count == 0) return first;
   auto number = learner_.next_number();
   faults_.resize(count);
-  learner_.learn(slice(lesson.x, first, count), slice(lesson.y, first, count), nullptr,
-                 lesson.times == nullptr ? nullptr : lesson.times + first, faults_.data());
-  for (std::size_t i = 0; lesson.x_texts != nullptr && i < count; ++i) {
+  learner_.learn(slice(learn_batch.x, first, count), slice(learn_batch.y, first, count), nullptr,
+                 learn_batch.times == nullptr ? nullptr : learn_batch.times + first,
+                 faults_.data());
+  for (std::size_t i = 0; learn_batch.x_texts != nullptr && i < count; ++i) {
     if (faults_[i] != Fault::kNone) continue;
-    texts_.add(number++, lesson.x_texts[first + i], lesson.y_texts[first + i]);
+    texts_.add(number++, learn_batch.x_texts[first + i], learn_batch.y_texts[first + i]);
   }
   if (texts_.is_crowded()) texts_.keep_only(learner_.kept_numbers());
   return first + count;
 }
 
-std::size_t KernelStream::room() const {
+std::size_t KernelStream::until_refresh() const {
   const auto due = std::max(schedule_.next_refresh, kFewestMeasured);
   return due - std::min(due, learner_.accepted());
 }
@@ -259,22 +262,22 @@ void KernelStream::adopt(Refresh& refresh) {
   auto& frozen = dynamic_cast<Frozen&>(refresh);
   if (frozen.refreshed_.pivots) learner_.adopt(*frozen.refreshed_.pivots);
   chosen_ = frozen.chosen();
-  Release next;
-  next.number = release()->number + 1;
+  PublishedModel next;
+  next.number = published()->number + 1;
   next.model = std::move(frozen.refreshed_.model);
   next.is_whole = frozen.extent_ == Extent::kAll;
   next.seconds = frozen.seconds_;
   publish(std::move(next), std::move(frozen.ground_));
 }
 
-void KernelStream::publish(Release release, std::shared_ptr<Ground> ground) {
-  auto published = std::make_shared<const Release>(std::move(release));
-  ground->release = published;
+void KernelStream::publish(PublishedModel published, std::shared_ptr<Ground> ground) {
+  auto shared = std::make_shared<const PublishedModel>(std::move(published));
+  ground->published = shared;
   {
     const std::lock_guard lock(explaining_);
     ground_ = std::move(ground);
   }
-  std::atomic_store(&release_, std::move(published));
+  std::atomic_store(&published_, std::move(shared));
 }
 
 bool KernelStream::refresh_every(std::uint64_t pairs) {
@@ -310,13 +313,13 @@ std::optional<PairExplanation> KernelStream::explain(std::string_view x, std::st
   if (ground_ == nullptr || ground_->sample.weights.empty()) return std::nullopt;
   auto& ground = *ground_;
   if (!ground.explainer) {
-    ground.explainer.emplace(ground.release->model, ground.sample);
+    ground.explainer.emplace(ground.published->model, ground.sample);
     // The explainer has what it needs of them.
     ground.sample.x.clear();
     ground.sample.y.clear();
   }
   PairExplanation result;
-  result.release = ground.release;
+  result.published = ground.published;
   if (!batch.problems.empty()) {
     result.problem = batch.problems.front().message;
     return result;

@@ -23,7 +23,7 @@ class KernelStream : public Stream {
 
   [[nodiscard]] ItemShape shape_x() const override { return x_.shape(); }
   [[nodiscard]] ItemShape shape_y() const override { return y_.shape(); }
-  [[nodiscard]] std::shared_ptr<const Release> release() const override;
+  [[nodiscard]] std::shared_ptr<const PublishedModel> published() const override;
   void encode(const TextPairs& pairs, Batch& batch) const override;
   void take(const DenseRows<float>& x, const DenseRows<float>& y, Batch& batch) const override;
   void score(Batch& batch) const override;
@@ -36,8 +36,8 @@ class KernelStream : public Stream {
   [[nodiscard]] std::optional<PairExplanation> explain(std::string_view x, std::string_view y,
                                                        std::size_t top) const override;
 
-  std::size_t learn(const Lesson& lesson, std::size_t first, bool stops) override;
-  [[nodiscard]] std::size_t room() const override;
+  std::size_t learn(const LearnBatch& learn_batch, std::size_t first, bool stops) override;
+  [[nodiscard]] std::size_t until_refresh() const override;
   [[nodiscard]] bool is_measurable() const override;
   [[nodiscard]] std::unique_ptr<Refresh> freeze(Extent extent) override;
   void adopt(Refresh& refresh) override;
@@ -69,7 +69,7 @@ class KernelStream : public Stream {
   };
   // What a model is explained with: the sample that was there when it was built.
   struct Ground {
-    std::shared_ptr<const Release> release;
+    std::shared_ptr<const PublishedModel> published;
     Reservoir<float>::Sample sample;
     SampledTexts texts;
     std::optional<Explainer<float>> explainer;  // made when it is first needed
@@ -79,7 +79,7 @@ class KernelStream : public Stream {
   [[nodiscard]] static std::optional<Chosen> load_chosen(Reader& reader);
   [[nodiscard]] EstimatorSpec next_estimator(Extent extent) const;
   void note_refresh(Extent extent);
-  void publish(Release release, std::shared_ptr<Ground> ground);
+  void publish(PublishedModel published, std::shared_ptr<Ground> ground);
   void rank_encoded(Batch& batch) const;
   void schedule();
 
@@ -88,7 +88,7 @@ class KernelStream : public Stream {
   Encoder y_;
   bool learns_identical_;
 
-  std::shared_ptr<const Release> release_;  // std::atomic_load and _store only
+  std::shared_ptr<const PublishedModel> published_;  // std::atomic_load and _store only
 
   // The learner's.
   Learner<float> learner_;

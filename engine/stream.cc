@@ -6,18 +6,18 @@
 
 namespace phsic {
 
-const Calibration& Release::calibration() const {
+const Calibration& PublishedModel::calibration() const {
   static const Calibration kUnknown;
   return model == nullptr ? kUnknown : model->calibration();
 }
 
-std::uint64_t Release::multiply_adds() const {
+std::uint64_t PublishedModel::multiply_adds() const {
   return model == nullptr ? 0 : model->multiply_adds();
 }
 
-std::uint64_t Release::epoch() const { return model == nullptr ? 0 : model->facts().epoch; }
+std::uint64_t PublishedModel::epoch() const { return model == nullptr ? 0 : model->facts().epoch; }
 
-std::optional<std::uint64_t> Release::model_pairs() const {
+std::optional<std::uint64_t> PublishedModel::model_pairs() const {
   return model == nullptr ? std::nullopt : std::optional(model->facts().pairs);
 }
 

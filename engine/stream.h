@@ -5,8 +5,8 @@
 //   any thread      Refresh::build               a model of the frozen state
 //   the learner     adopt                        the model comes into use
 //
-// "The learner" is whichever one thread at a time calls learn(), room(), freeze(), adopt(),
-// skip_refresh(), pairs() and what has to do with keeping.
+// "The learner" is whichever one thread at a time calls learn(), until_refresh(), freeze(),
+// adopt(), skip_refresh(), pairs() and what has to do with keeping.
 //
 // What was learned is a function of what the learner did, in order: learn(), freeze(), adopt() and
 // refresh_every(). Who notes these down can do them again (state/recovery.h).
@@ -78,7 +78,7 @@ struct PairExplanation {
   double rest = 0;  // what no learned pair has a share in
   std::vector<Part> raise;
   std::vector<Part> lower;
-  std::shared_ptr<const Release> release;
+  std::shared_ptr<const PublishedModel> published;
   std::string problem;  // why the pair cannot be scored, if so
 };
 
@@ -101,7 +101,7 @@ class Stream {
 
   [[nodiscard]] virtual ItemShape shape_x() const = 0;
   [[nodiscard]] virtual ItemShape shape_y() const = 0;
-  [[nodiscard]] virtual std::shared_ptr<const Release> release() const = 0;
+  [[nodiscard]] virtual std::shared_ptr<const PublishedModel> published() const = 0;
 
   // Texts to items, and which of them can be used. Throws an Error when an encoder fails.
   virtual void encode(const TextPairs& pairs, Batch& batch) const = 0;
@@ -116,12 +116,11 @@ class Stream {
   // and learned. REQUIRES: learns_one_by_one().
   [[nodiscard]] virtual std::size_t score_and_learn(Batch& batch, const double* times) = 0;
 
-  // scores[j] of x with candidates[j]. A problem of x has the row kNoRow.
+  // scores[j] of x with candidates[j]. A problem of x has the row PairProblem::kNoRow.
   virtual void rank(std::string_view x, std::span<const std::string_view> candidates,
                     Batch& batch) const = 0;
   virtual void rank(const DenseRows<float>& x, const DenseRows<float>& candidates,
                     Batch& batch) const = 0;
-  static constexpr std::size_t kNoRow = SIZE_MAX;
 
   // The learned pairs that raise and lower a score most, `top` of each. None when there is no model
   // to explain with. Takes a while.
@@ -133,9 +132,9 @@ class Stream {
 
   // Learns pairs from row `first` on, and stops where a refresh becomes due, if `stops`. Returns
   // the row after the last one learned.
-  virtual std::size_t learn(const Lesson& lesson, std::size_t first, bool stops) = 0;
+  virtual std::size_t learn(const LearnBatch& learn_batch, std::size_t first, bool stops) = 0;
   // How many more pairs until a refresh is due; 0: it is. Never for a stream without models.
-  [[nodiscard]] virtual std::size_t room() const = 0;
+  [[nodiscard]] virtual std::size_t until_refresh() const = 0;
   // Has enough been learned for a model that can be measured? If not, a refresh is due neither by
   // number nor by time.
   [[nodiscard]] virtual bool is_measurable() const = 0;

@@ -21,8 +21,8 @@
 #include <utility>
 #include <vector>
 
-#include "plugins/byte_source.h"
 #include "plugins/file_hash.h"
+#include "plugins/file_reader.h"
 #include "plugins/tokenizer.h"
 #include "plugins/word_table_writer.h"
 #include "plugins/word_vectors_reader.h"
@@ -126,7 +126,7 @@ std::optional<WordTable> open_cache(const fs::path& path, const ModelStamp& stam
 }
 
 void write_table(const Model& model, int descriptor) {
-  ByteSource source(model.path);
+  FileReader source(model.path);
   WordVectorsReader reader(source);
   WordTableWriter writer(descriptor, reader.dimension());
   std::vector<float> values(reader.dimension());

@@ -66,7 +66,7 @@ std::optional<float> read_value(std::string_view field) {
 
 }  // namespace
 
-WordVectorsReader::WordVectorsReader(ByteSource& source) : source_(source) {
+WordVectorsReader::WordVectorsReader(FileReader& source) : source_(source) {
   constexpr std::string_view kFastTextMagic = "\xba\x16\x4f\x2f";
   if (source_.peek(kFastTextMagic.size()) == kFastTextMagic) {
     refuse("a fastText model", "a file of word vectors; the encoder fasttext reads such models");

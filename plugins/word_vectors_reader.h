@@ -16,7 +16,7 @@
 #include <string>
 #include <string_view>
 
-#include "plugins/byte_source.h"
+#include "plugins/file_reader.h"
 
 namespace phsic::plugins {
 
@@ -26,7 +26,7 @@ class WordVectorsReader {
   static constexpr float kLargestValue = 1e28F;
 
   // Reads as far as the first word.
-  explicit WordVectorsReader(ByteSource& source);
+  explicit WordVectorsReader(FileReader& source);
 
   [[nodiscard]] std::uint32_t dimension() const { return dimension_; }
 
@@ -44,7 +44,7 @@ class WordVectorsReader {
   void expect_end_of_words();
   [[noreturn]] void refuse(std::string_view found, std::string_view expected) const;
 
-  ByteSource& source_;
+  FileReader& source_;
   std::string first_line_;  // of a file without header, until it is taken
   bool is_first_waiting_ = false;
   bool is_binary_ = false;

@@ -186,18 +186,18 @@ void Rebuild::learn_batch(std::span<const double> times, std::span<const IdHash>
 
 void Rebuild::learn_run(std::size_t first, std::size_t last, std::span<const double> times,
                         std::span<const IdHash> ids, bool are_vectors) {
-  Lesson lesson;
-  lesson.x = slice(batch_.x.view(), first, last - first);
-  lesson.y = slice(batch_.y.view(), first, last - first);
-  lesson.times = times.data() + first;
-  lesson.x_texts = x_.data() + first;
-  lesson.y_texts = y_.data() + first;
-  for (std::size_t row = 0; row < lesson.size();) {
+  LearnBatch learn_batch;
+  learn_batch.x = slice(batch_.x.view(), first, last - first);
+  learn_batch.y = slice(batch_.y.view(), first, last - first);
+  learn_batch.times = times.data() + first;
+  learn_batch.x_texts = x_.data() + first;
+  learn_batch.y_texts = y_.data() + first;
+  for (std::size_t row = 0; row < learn_batch.size();) {
     const auto before = stream_->pairs();
-    const auto done = stream_->learn(lesson, row, true);
+    const auto done = stream_->learn(learn_batch, row, true);
     left_out_ += done - row - (stream_->pairs() - before);
     for (; row < done; ++row) note(first + row, times[first + row], ids[first + row], are_vectors);
-    if (stream_->room() == 0) refresh();
+    if (stream_->until_refresh() == 0) refresh();
   }
 }
 

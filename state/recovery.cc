@@ -307,13 +307,13 @@ void Replay::learn(const EntryPairs& pairs) {
     const auto count = std::min(kPiece, pairs.size() - first);
     encode(pairs, first, count);
     pairs_ += count;
-    Lesson lesson;
-    lesson.x = batch_.x.view();
-    lesson.y = batch_.y.view();
-    lesson.times = pairs.times().data() + first;
-    lesson.x_texts = x_.data();
-    lesson.y_texts = y_.data();
-    stream_.learn(lesson, 0, false);
+    LearnBatch learn_batch;
+    learn_batch.x = batch_.x.view();
+    learn_batch.y = batch_.y.view();
+    learn_batch.times = pairs.times().data() + first;
+    learn_batch.x_texts = x_.data();
+    learn_batch.y_texts = y_.data();
+    stream_.learn(learn_batch, 0, false);
   }
   for (const auto& id : pairs.ids()) serving_.ids.add(id);
 }

@@ -1,10 +1,10 @@
 // What the verbs that ask a daemon print.
 #include <catch2/catch.hpp>
 
-#include "cli/explain.h"
-#include "cli/requests.h"
-#include "cli/stats_table.h"
-#include "cli/top.h"
+#include "cli/verbs/ask.h"
+#include "cli/verbs/explain.h"
+#include "cli/verbs/stats_table.h"
+#include "cli/verbs/top.h"
 #include "core/error.h"
 
 namespace phsic::test {

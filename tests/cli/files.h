@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include "cli/table.h"
+#include "cli/table/table.h"
 
 namespace phsic::test {
 

@@ -1,4 +1,4 @@
-#include "cli/line_reader.h"
+#include "cli/table/line_reader.h"
 
 #include <fcntl.h>
 #include <unistd.h>

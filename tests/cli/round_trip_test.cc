@@ -3,11 +3,11 @@
 #include <functional>
 #include <nlohmann/json.hpp>
 
-#include "cli/table.h"
-#include "cli/table_writer.h"
-#include "cli/text.h"
+#include "cli/table/table.h"
+#include "cli/table/table_writer.h"
 #include "core/random.h"
 #include "tests/cli/files.h"
+#include "wire/printable.h"
 
 namespace phsic::test {
 namespace {

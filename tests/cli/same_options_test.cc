@@ -1,4 +1,4 @@
-#include "cli/same_options.h"
+#include "cli/client/same_options.h"
 
 #include <catch2/catch.hpp>
 

@@ -1,4 +1,4 @@
-#include "cli/table.h"
+#include "cli/table/table.h"
 
 #include <fmt/format.h>
 

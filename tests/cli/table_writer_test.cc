@@ -1,4 +1,4 @@
-#include "cli/table_writer.h"
+#include "cli/table/table_writer.h"
 
 #include <fcntl.h>
 #include <unistd.h>

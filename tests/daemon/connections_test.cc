@@ -1,5 +1,5 @@
 // What libzmq's connections get from Connections. The thread's name makes it one of libzmq's.
-#include "daemon/connections.h"
+#include "daemon/net/connections.h"
 
 #include <fcntl.h>
 #include <pthread.h>

@@ -1,4 +1,4 @@
-#include "daemon/endpoint.h"
+#include "daemon/net/endpoint.h"
 
 #include <fmt/format.h>
 

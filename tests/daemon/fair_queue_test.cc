@@ -1,4 +1,4 @@
-#include "daemon/fair_queue.h"
+#include "daemon/serving/fair_queue.h"
 
 #include <catch2/catch.hpp>
 #include <map>

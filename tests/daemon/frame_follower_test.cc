@@ -1,4 +1,4 @@
-#include "daemon/frame_follower.h"
+#include "daemon/net/frame_follower.h"
 
 #include <catch2/catch.hpp>
 #include <string>

@@ -1,6 +1,6 @@
 // A stream at work when its memory ends, its learner is slow, or everybody wants the same of it.
 // Starts threads.
-#include "daemon/lane.h"
+#include "daemon/serving/lane.h"
 
 #include <fmt/format.h>
 
@@ -17,7 +17,7 @@
 #include <thread>
 #include <vector>
 
-#include "daemon/fair_queue.h"
+#include "daemon/serving/fair_queue.h"
 #include "tests/daemon/scripted_stream.h"
 
 namespace phsic::test {
@@ -44,7 +44,7 @@ class Gate {
 };
 
 // What a lane is done with.
-class Inbox : public Outlet {
+class Inbox : public LaneListener {
  public:
   // Waits for the answer to the request of that id.
   std::shared_ptr<Job> wait_for(const std::string& id) {
@@ -108,7 +108,7 @@ struct Stage {
     return made;
   }
   // Pairs with numbers, which are their ids, too.
-  std::shared_ptr<Job> lesson(std::size_t first, std::size_t count, std::size_t bytes = 10) {
+  std::shared_ptr<Job> learn_batch(std::size_t first, std::size_t count, std::size_t bytes = 10) {
     auto made = job(Operation::kLearn);
     made->learns = true;
     made->waits = true;
@@ -165,14 +165,14 @@ TEST_CASE(
   Stage stage("pmi");
   stage.script.memory = [&](std::size_t rows) { return std::min<std::size_t>(rows, memory); };
   stage.begin();
-  const auto failed = stage.ask(stage.lesson(0, 5));
+  const auto failed = stage.ask(stage.learn_batch(0, 5));
   CHECK_FALSE(is_ok(*failed));
   CHECK(failed->reply.find("memory") != std::string::npos);
   CHECK(stage.stat("pairs") == 2);
   stage.settle();
   CHECK(stage.stat("unlearned") == 0);
   memory = 100;
-  const auto again = stage.ask(stage.lesson(0, 5));
+  const auto again = stage.ask(stage.learn_batch(0, 5));
   CHECK(is_ok(*again));
   CHECK(again->learned == 3);
   CHECK(again->duplicates == 2);
@@ -190,7 +190,7 @@ TEST_CASE("A model that there is no memory for is told, and the stream goes on w
   const bool when_frozen = GENERATE(true, false);
   (when_frozen ? stage.script.freeze : stage.script.build) = need;
   stage.begin();
-  REQUIRE(is_ok(*stage.ask(stage.lesson(0, 400))));
+  REQUIRE(is_ok(*stage.ask(stage.learn_batch(0, 400))));
   REQUIRE(is_ok(*stage.ask(stage.job(Operation::kRefresh))));
   const auto model = stage.stat("model");
   CHECK(model == 1);
@@ -199,7 +199,7 @@ TEST_CASE("A model that there is no memory for is told, and the stream goes on w
   CHECK_FALSE(is_ok(*failed));
   CHECK(failed->reply.find("memory") != std::string::npos);
   CHECK(stage.inbox.events().find("no model was built") != std::string::npos);
-  CHECK(is_ok(*stage.ask(stage.lesson(400, 100))));
+  CHECK(is_ok(*stage.ask(stage.learn_batch(400, 100))));
   CHECK(stage.stat("model") == model);
   has_memory = true;
   CHECK(is_ok(*stage.ask(stage.job(Operation::kRefresh))));
@@ -211,12 +211,12 @@ TEST_CASE("An explanation that there is no memory for is refused") {
   Stage stage;
   stage.script.explain = [] { throw std::bad_alloc(); };
   stage.begin();
-  const auto pair = stage.lesson(0, 1);
+  const auto pair = stage.learn_batch(0, 1);
   pair->operation = Operation::kExplain;
   pair->learns = pair->waits = false;
   const auto failed = stage.ask(pair);
   CHECK(failed->reply.find("not enough memory") != std::string::npos);
-  CHECK(is_ok(*stage.ask(stage.lesson(0, 1))));
+  CHECK(is_ok(*stage.ask(stage.learn_batch(0, 1))));
 }
 
 TEST_CASE("One model answers all who asked before it was begun, and learning goes on meanwhile") {
@@ -225,7 +225,7 @@ TEST_CASE("One model answers all who asked before it was begun, and learning goe
   stage.script.freeze = [&] { ++models; };
   stage.script.build = [&] { stage.gate.pass(); };
   stage.begin();
-  REQUIRE(is_ok(*stage.ask(stage.lesson(0, 400))));
+  REQUIRE(is_ok(*stage.ask(stage.learn_batch(0, 400))));
   stage.settle();
   std::vector<std::shared_ptr<Job>> asked;
   for (int i = 0; i < 100; ++i) {
@@ -234,9 +234,9 @@ TEST_CASE("One model answers all who asked before it was begun, and learning goe
     REQUIRE(stage.lane->offer(asked.back()));
     if (i == 0) stage.gate.await();
   }
-  auto lesson = stage.lesson(400, 100);
-  lesson->waits = false;
-  CHECK(is_ok(*stage.ask(lesson)));
+  auto learn_batch = stage.learn_batch(400, 100);
+  learn_batch->waits = false;
+  CHECK(is_ok(*stage.ask(learn_batch)));
   // Comes after all of them, and is learned before any of their models is there.
   while (stage.stat("pairs") < 500) std::this_thread::yield();
   CHECK(stage.inbox.answered() == 2);
@@ -258,10 +258,10 @@ TEST_CASE("What waits to be learned is bounded in bytes, and gone when it is lea
   bool is_full = false;
   for (std::size_t i = 0; i < 1000 && !is_full; ++i) {
     // As soon as it is encoded: what waits for a worker counts elsewhere.
-    auto lesson = stage.lesson(i, 1, 200'000);
-    lesson->waits = false;
-    is_full = !stage.lane->offer(lesson);
-    if (!is_full) accepted.push_back(stage.inbox.wait_for(lesson->id));
+    auto learn_batch = stage.learn_batch(i, 1, 200'000);
+    learn_batch->waits = false;
+    is_full = !stage.lane->offer(learn_batch);
+    if (!is_full) accepted.push_back(stage.inbox.wait_for(learn_batch->id));
   }
   CHECK(is_full);
   CHECK(accepted.size() >= 3);
@@ -272,7 +272,7 @@ TEST_CASE("What waits to be learned is bounded in bytes, and gone when it is lea
   // Whoever waits now waits for all of them.
   stage.settle();
   CHECK(stage.stat("unlearned") == 0);
-  CHECK(is_ok(*stage.ask(stage.lesson(5000, 1, 200'000))));
+  CHECK(is_ok(*stage.ask(stage.learn_batch(5000, 1, 200'000))));
   CHECK(stage.stat("pairs") == accepted.size() + 1);
 }
 
@@ -308,7 +308,7 @@ TEST_CASE("Requests that wait for a model count in bytes until they are answered
   stage.script.build = [&] { stage.gate.pass(); };
   stage.settings.learn_queue_bytes = 100'000;
   stage.begin();
-  REQUIRE(is_ok(*stage.ask(stage.lesson(0, 40))));
+  REQUIRE(is_ok(*stage.ask(stage.learn_batch(0, 40))));
   stage.settle();
   std::vector<std::shared_ptr<Job>> asked;
   for (bool is_full = false; !is_full;) {

@@ -1,4 +1,4 @@
-#include "daemon/latency.h"
+#include "daemon/serving/latency.h"
 
 #include <algorithm>
 #include <catch2/catch.hpp>

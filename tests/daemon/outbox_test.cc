@@ -1,4 +1,4 @@
-#include "daemon/outbox.h"
+#include "daemon/net/outbox.h"
 
 #include <boost/asio/io_context.hpp>
 #include <catch2/catch.hpp>

@@ -27,8 +27,8 @@ class ScriptedStream : public Stream {
 
   [[nodiscard]] ItemShape shape_x() const override { return stream_->shape_x(); }
   [[nodiscard]] ItemShape shape_y() const override { return stream_->shape_y(); }
-  [[nodiscard]] std::shared_ptr<const Release> release() const override {
-    return stream_->release();
+  [[nodiscard]] std::shared_ptr<const PublishedModel> published() const override {
+    return stream_->published();
   }
   void encode(const TextPairs& pairs, Batch& batch) const override {
     stream_->encode(pairs, batch);
@@ -57,11 +57,11 @@ class ScriptedStream : public Stream {
     return stream_->explain(x, y, top);
   }
 
-  std::size_t learn(const Lesson& lesson, std::size_t first, bool stops) override {
+  std::size_t learn(const LearnBatch& learn_batch, std::size_t first, bool stops) override {
     if (script_.learn) script_.learn();
-    return stream_->learn(lesson, first, stops);
+    return stream_->learn(learn_batch, first, stops);
   }
-  [[nodiscard]] std::size_t room() const override { return stream_->room(); }
+  [[nodiscard]] std::size_t until_refresh() const override { return stream_->until_refresh(); }
   [[nodiscard]] bool is_measurable() const override { return stream_->is_measurable(); }
   [[nodiscard]] std::unique_ptr<Refresh> freeze(Extent extent) override {
     auto refresh = stream_->freeze(extent);

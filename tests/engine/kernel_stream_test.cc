@@ -24,10 +24,10 @@ void learn(phsic::Stream& stream, std::size_t pairs) {
     const std::vector<std::string_view> of_y = {y};
     Batch batch;
     stream.encode({of_x, of_y, {}}, batch);
-    Lesson lesson;
-    lesson.x = batch.x.view();
-    lesson.y = batch.y.view();
-    stream.learn(lesson, 0, false);
+    LearnBatch learn_batch;
+    learn_batch.x = batch.x.view();
+    learn_batch.y = batch.y.view();
+    stream.learn(learn_batch, 0, false);
   }
 }
 
@@ -35,13 +35,13 @@ TEST_CASE("No model is due from fewer pairs than can be measured") {
   for (const std::uint64_t every : {20, 160, 300}) {
     CAPTURE(every);
     const auto stream = stream_with(every);
-    CHECK(stream->room() == std::max(every, kFewestMeasured));
+    CHECK(stream->until_refresh() == std::max(every, kFewestMeasured));
     learn(*stream, 159);
     CHECK_FALSE(stream->is_measurable());
-    CHECK(stream->room() > 0);
+    CHECK(stream->until_refresh() > 0);
     learn(*stream, 1);
     CHECK(stream->is_measurable());
-    CHECK((stream->room() == 0) == (every <= kFewestMeasured));
+    CHECK((stream->until_refresh() == 0) == (every <= kFewestMeasured));
   }
 }
 
@@ -51,9 +51,9 @@ TEST_CASE("Who asks for a model gets one, of however few pairs") {
   const auto refresh = stream->freeze(phsic::Stream::Extent::kWithoutHeldBack);
   refresh->build();
   stream->adopt(*refresh);
-  CHECK(stream->release()->model->facts().pairs == 20);
+  CHECK(stream->published()->model->facts().pairs == 20);
   // The next one by itself is still of pairs enough.
-  CHECK(stream->room() == 140);
+  CHECK(stream->until_refresh() == 140);
 }
 
 TEST_CASE("Enough pairs to measure are held back when the first model is built") {

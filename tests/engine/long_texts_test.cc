@@ -31,12 +31,12 @@ void learn(phsic::Stream& stream, std::string_view x, std::string_view y) {
   Batch batch;
   stream.encode({{&x, 1}, {&y, 1}, {}}, batch);
   REQUIRE(batch.problems.empty());
-  Lesson lesson;
-  lesson.x = batch.x.view();
-  lesson.y = batch.y.view();
-  lesson.x_texts = &x;
-  lesson.y_texts = &y;
-  stream.learn(lesson, 0, false);
+  LearnBatch learn_batch;
+  learn_batch.x = batch.x.view();
+  learn_batch.y = batch.y.view();
+  learn_batch.x_texts = &x;
+  learn_batch.y_texts = &y;
+  stream.learn(learn_batch, 0, false);
 }
 
 // The largest number of bytes in use meanwhile.

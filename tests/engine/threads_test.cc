@@ -10,10 +10,10 @@
 #include <utility>
 #include <vector>
 
+#include "cli/session.h"
 #include "core/random.h"
 #include "engine/encoder.h"
 #include "engine/parallel.h"
-#include "engine/session.h"
 
 namespace phsic::test {
 namespace {
@@ -54,7 +54,7 @@ std::vector<double> scores_with(std::size_t threads, const Texts& texts) {
   std::vector<double> scores(texts.x.size());
   std::vector<PairProblem> problems;
   for (std::size_t first = 0; first < texts.x.size();) {
-    const auto count = std::min(stream->room(), texts.x.size() - first);
+    const auto count = std::min(stream->until_refresh(), texts.x.size() - first);
     stream->score_then_learn(
         {std::span(texts.x).subspan(first, count), std::span(texts.y).subspan(first, count), {}},
         scores.data() + first, problems);

@@ -1,6 +1,6 @@
 // Lines of any bytes, compressed or not: given or refused by an Error, and no byte of a plain file
 // is lost.
-#include "cli/line_reader.h"
+#include "cli/table/line_reader.h"
 #include "core/error.h"
 #include "tests/fuzz/check_state.h"
 #include "tests/fuzz/memory_file.h"

@@ -1,5 +1,5 @@
 // What users write on the command line: refused by an Error, or understood the same way twice.
-#include "cli/timestamp.h"
+#include "cli/table/timestamp.h"
 #include "engine/stream_spec.h"
 #include "tests/fuzz/check_state.h"
 

@@ -2,15 +2,15 @@
 // is fit for a terminal.
 #include <algorithm>
 
-#include "cli/explain.h"
-#include "cli/feed.h"
-#include "cli/reply.h"
-#include "cli/requests.h"
-#include "cli/same_options.h"
-#include "cli/stats_table.h"
-#include "cli/text.h"
-#include "cli/top.h"
+#include "cli/client/feed_messages.h"
+#include "cli/client/same_options.h"
+#include "cli/verbs/ask.h"
+#include "cli/verbs/explain.h"
+#include "cli/verbs/stats_table.h"
+#include "cli/verbs/top.h"
 #include "tests/fuzz/check_state.h"
+#include "wire/answer_reader.h"
+#include "wire/printable.h"
 
 namespace phsic::fuzz {
 namespace {
@@ -38,7 +38,7 @@ void check_scores(const JsonObject& root) {
   std::vector<PairProblem> problems;
   read_scores(root, 5, kCount, scores, problems);
   for (const auto& problem : problems) {
-    require(problem.row == Session::kNoRow || (problem.row >= 5 && problem.row < 5 + kCount),
+    require(problem.row == PairProblem::kNoRow || (problem.row >= 5 && problem.row < 5 + kCount),
             "a problem is one of a pair");
     check_text(problem.message);
   }

@@ -1,13 +1,13 @@
 // What clients send: refused by a RequestError, or a job whose parts fit together. The first byte
 // tells which socket it comes to; frames end at "\n--\n".
-#include "daemon/decode.h"
+#include "wire/decode.h"
 
 #include <string_view>
 #include <vector>
 
 #include "core/spectrum.h"
-#include "daemon/reply.h"
 #include "tests/fuzz/check_state.h"
+#include "wire/answer_writer.h"
 
 namespace {
 
@@ -68,7 +68,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     require(job.pairs.size() <= 64, "no more pairs than allowed");
     job.score.assign(job.pairs.size(), 0.5);
     job.percentile = job.p_value = job.score;
-    job.release = std::make_shared<const phsic::Release>();
+    job.published = std::make_shared<const phsic::PublishedModel>();
     phsic::write_scores(job, 7);
     reply = job.reply;
   } catch (const phsic::RequestError& problem) {

@@ -2,10 +2,10 @@
 // first byte of the input chooses the options.
 #include <nlohmann/json.hpp>
 
-#include "cli/table_writer.h"
-#include "cli/text.h"
+#include "cli/table/table_writer.h"
 #include "tests/fuzz/check_state.h"
 #include "tests/fuzz/memory_file.h"
+#include "wire/printable.h"
 
 namespace phsic::fuzz {
 namespace {

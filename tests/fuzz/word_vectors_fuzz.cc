@@ -18,7 +18,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   const MemoryFile place;
   std::vector<std::string> words;
   try {
-    ByteSource source(file.path());
+    FileReader source(file.path());
     WordVectorsReader reader(source);
     require(reader.dimension() >= 1 && reader.dimension() <= PHSIC_MAX_DIMENSION,
             "dimensions are in range");

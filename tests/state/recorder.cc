@@ -123,19 +123,19 @@ void Recorder::learn(EntryPairs& pairs, Batch& batch) {
     y[i] = pairs.y(i);
   }
   if (!pairs.are_vectors()) stream_->encode({x, y, {}}, batch);
-  Lesson lesson;
-  lesson.x = batch.x.view();
-  lesson.y = batch.y.view();
-  lesson.times = pairs.times().data();
-  lesson.x_texts = x.data();
-  lesson.y_texts = y.data();
+  LearnBatch learn_batch;
+  learn_batch.x = batch.x.view();
+  learn_batch.y = batch.y.view();
+  learn_batch.times = pairs.times().data();
+  learn_batch.x_texts = x.data();
+  learn_batch.y_texts = y.data();
   // In two goes: how pairs come together makes no difference.
   const auto half = pairs.size() / 2;
-  Lesson first = lesson;
-  first.x = slice(lesson.x, 0, half);
-  first.y = slice(lesson.y, 0, half);
+  LearnBatch first = learn_batch;
+  first.x = slice(learn_batch.x, 0, half);
+  first.y = slice(learn_batch.y, 0, half);
   if (half > 0) stream_->learn(first, 0, false);
-  stream_->learn(lesson, half, false);
+  stream_->learn(learn_batch, half, false);
   for (const auto& id : pairs.ids()) serving_.ids.add(id);
   append(pairs.size(), seal_pairs({last_.stream, last_.number + 1, last_.pairs}, pairs));
 }

@@ -1,0 +1,63 @@
+// A session with a stream in a daemon, over the wire.
+//
+// As long as nobody else teaches the stream, scores equal those of a stream of one's own: the
+// daemon is waited for wherever learning may bring a new model.
+#pragma once
+
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "cli/client/client.h"
+#include "cli/client/connect_arguments.h"
+#include "cli/session.h"
+#include "wire/answer_reader.h"
+#include "wire/request_writer.h"
+
+namespace phsic {
+
+class RemoteSession : public Session {
+ public:
+  // Throws an Error if there is no such daemon or stream.
+  explicit RemoteSession(const ConnectArguments& daemon);
+
+  // The daemon's stream, with its options.
+  [[nodiscard]] const RemoteStream& stream() const { return stream_; }
+
+  void score(const TextPairs& pairs, double* scores, std::vector<PairProblem>& problems) override;
+  void learn(const TextPairs& pairs, std::vector<PairProblem>& problems) override;
+  void score_then_learn(const TextPairs& pairs, double* scores,
+                        std::vector<PairProblem>& problems) override;
+  void learn_and_refresh(const TextPairs& pairs, std::vector<PairProblem>& problems) override {
+    learn(pairs, problems);
+  }
+  [[nodiscard]] std::size_t until_refresh() const override { return until_refresh_; }
+  void finish() override;
+  void rank(std::string_view x, std::span<const std::string_view> candidates, double* scores,
+            std::vector<PairProblem>& problems) const override;
+  [[nodiscard]] StreamFacts facts() const override;
+  [[nodiscard]] const Calibration& calibration() const override;
+
+ private:
+  // A client for one thread, given back when that is done with it.
+  class Loan;
+
+  // Asks `op` of all pairs, part after part, and waits until they have been learned.
+  void ask_in_order(std::string_view op, const TextPairs& pairs, double* scores,
+                    std::vector<PairProblem>& problems);
+  void take_until_refresh(const JsonObject& reply);
+  [[nodiscard]] Message stats(bool calibration) const;
+
+  ConnectArguments daemon_;
+  mutable std::mutex mutex_;  // guards idle_
+  mutable std::vector<std::unique_ptr<Client>> idle_;
+  RequestLimits limits_;
+  RemoteStream stream_;
+  std::size_t until_refresh_ = 1;
+  // What calibration() gave last, and of which model.
+  mutable Calibration calibration_;
+  mutable std::optional<std::uint64_t> calibrated_model_;
+};
+
+}  // namespace phsic

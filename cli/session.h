@@ -1,0 +1,67 @@
+// What a verb works with: a stream of its own, in this process, or one in a daemon.
+//
+//   pair -> encode -> score with the present model -> learn -> refresh
+//
+// Scores do not depend on the number of threads, and on how pairs were batched only in the last
+// bits of a float. One thread at a time may call a Session; it starts others itself.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/calibration.h"
+#include "engine/batch.h"
+#include "engine/encoder_library.h"
+#include "engine/stream_facts.h"
+#include "engine/stream_spec.h"
+
+namespace phsic {
+
+class Session {
+ public:
+  // Opens the encoders. Throws an Error that says what is wrong with the specification.
+  [[nodiscard]] static std::unique_ptr<Session> open(const StreamSpec& spec,
+                                                     const EncoderPath& path, std::size_t threads);
+
+  Session() = default;
+  virtual ~Session() = default;
+  Session(const Session&) = delete;
+  Session& operator=(const Session&) = delete;
+  Session(Session&&) = delete;
+  Session& operator=(Session&&) = delete;
+
+  // Scores each pair with the model of the moment: scores[i], NaN for a pair in `problems`. Before
+  // anything was learned every score is 0.
+  virtual void score(const TextPairs& pairs, double* scores,
+                     std::vector<PairProblem>& problems) = 0;
+  // Learns them, in order.
+  virtual void learn(const TextPairs& pairs, std::vector<PairProblem>& problems) = 0;
+  // Scores them all, then learns them: no pair vouches for itself.
+  virtual void score_then_learn(const TextPairs& pairs, double* scores,
+                                std::vector<PairProblem>& problems) = 0;
+  // Learns them, and keeps the model as new as score_then_learn() would.
+  virtual void learn_and_refresh(const TextPairs& pairs, std::vector<PairProblem>& problems) = 0;
+  // How many pairs to hand to either at most, so that each is scored by the newest
+  // model there can be.
+  [[nodiscard]] virtual std::size_t until_refresh() const = 0;
+
+  // Learns what is still held back and builds the model of everything.
+  virtual void finish() = 0;
+
+  // scores[j] of x with candidates[j]. May be called from several threads at once, while nothing
+  // else is. A problem of x has the row PairProblem::kNoRow.
+  virtual void rank(std::string_view x, std::span<const std::string_view> candidates,
+                    double* scores, std::vector<PairProblem>& problems) const = 0;
+
+  [[nodiscard]] virtual StreamFacts facts() const = 0;
+  // What scores of the present model mean; empty when that is not known.
+  [[nodiscard]] virtual const Calibration& calibration() const = 0;
+};
+
+}  // namespace phsic

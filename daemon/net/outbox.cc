@@ -1,0 +1,84 @@
+#include "daemon/net/outbox.h"
+
+#include <algorithm>
+#include <array>
+#include <span>
+
+namespace phsic {
+namespace {
+
+constexpr std::size_t kMostBytes = 16U << 20U;  // kept for one client
+constexpr std::size_t kMostOfAll = 128U << 20U;
+constexpr std::size_t kMostShort = 64U << 20U;  // of the short answers of all
+constexpr std::size_t kCrowded = 32U << 20U;
+
+}  // namespace
+
+Socket::Sent Outbox::post(const std::string& client, Letter& letter) {
+  const std::array<std::string_view, 2> envelope = {client, ""};
+  const auto sent =
+      socket_.send(std::span(envelope).first(letter.has_delimiter ? 2 : 1), letter.text);
+  if (sent == Socket::Sent::kYes) ++sent_;
+  if (sent == Socket::Sent::kNobody) ++lost_;
+  return sent;
+}
+
+// The share that has room for an answer of so many bytes; null: neither has.
+std::shared_ptr<Unsent> Outbox::share_for(const std::string& client, std::size_t size) {
+  auto& own = unsent_[client];
+  if (own.few == nullptr) own = {std::make_shared<Unsent>(few_), std::make_shared<Unsent>(rest_)};
+  if (own.few->bytes() + size <= kShort && few_->bytes() + size <= kMostShort) return own.few;
+  // Afterwards a client must have no more than is still free, as in fair_queue.h. A single answer
+  // may be larger than what is kept of several.
+  const auto unread = own.rest->bytes();
+  const auto all = rest_->bytes();
+  const auto free = kMostOfAll - std::min(all, kMostOfAll);
+  const bool is_within_own = unread == 0 || unread + size <= kMostBytes;
+  const bool has_room = all == 0 || (is_within_own && unread + 2 * size <= free);
+  return has_room ? own.rest : nullptr;
+}
+
+bool Outbox::send(const std::string& client, bool has_delimiter, std::string text) {
+  const auto share = share_for(client, text.size());
+  if (share == nullptr) return false;
+  Letter letter{counted_message(std::move(text), share), has_delimiter};
+  const auto found = waiting_.find(client);
+  if (found != waiting_.end()) {
+    found->second.push_back(std::move(letter));
+  } else if (post(client, letter) == Socket::Sent::kNotNow) {
+    waiting_[client].push_back(std::move(letter));
+  }
+  return true;
+}
+
+void Outbox::give_up() {
+  for (const auto& [client, shelf] : waiting_) lost_ += shelf.size();
+  waiting_.clear();
+}
+
+void Outbox::flush() {
+  for (auto it = waiting_.begin(); it != waiting_.end();) {
+    auto& [client, shelf] = *it;
+    while (!shelf.empty()) {
+      const auto sent = post(client, shelf.front());
+      if (sent == Socket::Sent::kNotNow) break;
+      shelf.pop_front();
+      if (sent == Socket::Sent::kNobody) {
+        // The rest is for nobody, too.
+        lost_ += shelf.size();
+        shelf.clear();
+      }
+    }
+    it = shelf.empty() ? waiting_.erase(it) : std::next(it);
+  }
+}
+
+void Outbox::forget_idle() {
+  std::erase_if(unsent_, [](const auto& of_client) {
+    return of_client.second.few->bytes() + of_client.second.rest->bytes() == 0;
+  });
+}
+
+bool Outbox::is_crowded() const { return few_->bytes() + rest_->bytes() > kCrowded; }
+
+}  // namespace phsic
