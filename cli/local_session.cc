@@ -47,13 +47,13 @@ void LocalSession::learn(const TextPairs& pairs, std::vector<PairProblem>& probl
 
 void LocalSession::score_then_learn(const TextPairs& pairs, double* scores,
                                     std::vector<PairProblem>& problems) {
-  if (stream_->learns_one_by_one()) {
+  if (auto* const counter = stream_->counter()) {
     for_each_chunk(pairs, [](Batch&, std::size_t) {});
     for (std::size_t k = 0; k < chunks_used_; ++k) {
       auto& chunk = chunks_[k];
       const auto first = k * kChunkPairs;
       const auto* times = pairs.times.empty() ? nullptr : pairs.times.data() + first;
-      if (stream_->score_and_learn(chunk, times) < chunk.size()) throw std::bad_alloc();
+      if (counter->score_and_learn(chunk, times) < chunk.size()) throw std::bad_alloc();
       std::copy(chunk.scores.begin(), chunk.scores.end(), scores + first);
     }
     report(problems);

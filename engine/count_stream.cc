@@ -73,14 +73,14 @@ std::size_t CountStream::score_and_learn(Batch& batch, const double* times) {
   return done;
 }
 
-std::size_t CountStream::learn(const LearnBatch& learn_batch, std::size_t first, bool /*stops*/) {
-  const auto x = std::get<TextRows>(learn_batch.x);
-  const auto y = std::get<TextRows>(learn_batch.y);
+std::size_t CountStream::learn(const LearnBatch& batch, std::size_t first, bool /*stops*/) {
+  const auto x = std::get<TextRows>(batch.x);
+  const auto y = std::get<TextRows>(batch.y);
   const std::lock_guard lock(counting_);
-  for (std::size_t i = first; i < learn_batch.size(); ++i) {
-    learn_one(x.text(i), y.text(i), learn_batch.times == nullptr ? nullptr : learn_batch.times + i);
+  for (std::size_t i = first; i < batch.size(); ++i) {
+    learn_one(x.text(i), y.text(i), batch.times == nullptr ? nullptr : batch.times + i);
   }
-  return learn_batch.size();
+  return batch.size();
 }
 
 // Nothing has changed if there is no memory for the pair. REQUIRES: counting_ is held.

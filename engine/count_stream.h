@@ -13,7 +13,7 @@
 
 namespace phsic {
 
-class CountStream : public Stream {
+class CountStream : public Stream, private PairCounter {
  public:
   // Throws when the stream is to forget in a way that counts cannot.
   explicit CountStream(const StreamSpec& spec);
@@ -26,8 +26,8 @@ class CountStream : public Stream {
   void encode(const TextPairs& pairs, Batch& batch) const override;
   void take(const DenseRows<float>& x, const DenseRows<float>& y, Batch& batch) const override;
   void score(Batch& batch) const override;
-  [[nodiscard]] bool learns_one_by_one() const override { return true; }
-  std::size_t score_and_learn(Batch& batch, const double* times) override;
+  [[nodiscard]] PairCounter* counter() override { return this; }
+  [[nodiscard]] std::size_t score_and_learn(Batch& batch, const double* times) override;
   void rank(std::string_view x, std::span<const std::string_view> candidates,
             Batch& batch) const override;
   void rank(const DenseRows<float>& x, const DenseRows<float>& candidates,
@@ -35,7 +35,7 @@ class CountStream : public Stream {
   [[nodiscard]] std::optional<PairExplanation> explain(std::string_view x, std::string_view y,
                                                        std::size_t top) const override;
 
-  std::size_t learn(const LearnBatch& learn_batch, std::size_t first, bool stops) override;
+  std::size_t learn(const LearnBatch& batch, std::size_t first, bool stops) override;
   [[nodiscard]] std::size_t until_refresh() const override { return SIZE_MAX; }
   [[nodiscard]] bool is_measurable() const override { return true; }
   [[nodiscard]] std::unique_ptr<Refresh> freeze(Extent extent) override;

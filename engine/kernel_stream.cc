@@ -155,10 +155,6 @@ void KernelStream::score(Batch& batch) const {
   }
 }
 
-std::size_t KernelStream::score_and_learn(Batch& /*batch*/, const double* /*times*/) {
-  throw Error("a stream with models learns by learn()");
-}
-
 void KernelStream::rank(std::string_view x, std::span<const std::string_view> candidates,
                         Batch& batch) const {
   x_.encode({&x, 1}, batch.x);
@@ -199,18 +195,17 @@ void KernelStream::rank_encoded(Batch& batch) const {
   }
 }
 
-std::size_t KernelStream::learn(const LearnBatch& learn_batch, std::size_t first, bool stops) {
-  const auto left = learn_batch.size() - first;
+std::size_t KernelStream::learn(const LearnBatch& batch, std::size_t first, bool stops) {
+  const auto left = batch.size() - first;
   const auto count = stops ? std::min(left, until_refresh()) : left;
   if (count == 0) return first;
   auto number = learner_.next_number();
   faults_.resize(count);
-  learner_.learn(slice(learn_batch.x, first, count), slice(learn_batch.y, first, count), nullptr,
-                 learn_batch.times == nullptr ? nullptr : learn_batch.times + first,
-                 faults_.data());
-  for (std::size_t i = 0; learn_batch.x_texts != nullptr && i < count; ++i) {
+  learner_.learn(slice(batch.x, first, count), slice(batch.y, first, count), nullptr,
+                 batch.times == nullptr ? nullptr : batch.times + first, faults_.data());
+  for (std::size_t i = 0; batch.x_texts != nullptr && i < count; ++i) {
     if (faults_[i] != Fault::kNone) continue;
-    texts_.add(number++, learn_batch.x_texts[first + i], learn_batch.y_texts[first + i]);
+    texts_.add(number++, batch.x_texts[first + i], batch.y_texts[first + i]);
   }
   if (texts_.is_crowded()) texts_.keep_only(learner_.kept_numbers());
   return first + count;

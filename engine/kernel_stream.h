@@ -27,8 +27,6 @@ class KernelStream : public Stream {
   void encode(const TextPairs& pairs, Batch& batch) const override;
   void take(const DenseRows<float>& x, const DenseRows<float>& y, Batch& batch) const override;
   void score(Batch& batch) const override;
-  [[nodiscard]] bool learns_one_by_one() const override { return false; }
-  std::size_t score_and_learn(Batch& batch, const double* times) override;
   void rank(std::string_view x, std::span<const std::string_view> candidates,
             Batch& batch) const override;
   void rank(const DenseRows<float>& x, const DenseRows<float>& candidates,
@@ -36,7 +34,7 @@ class KernelStream : public Stream {
   [[nodiscard]] std::optional<PairExplanation> explain(std::string_view x, std::string_view y,
                                                        std::size_t top) const override;
 
-  std::size_t learn(const LearnBatch& learn_batch, std::size_t first, bool stops) override;
+  std::size_t learn(const LearnBatch& batch, std::size_t first, bool stops) override;
   [[nodiscard]] std::size_t until_refresh() const override;
   [[nodiscard]] bool is_measurable() const override;
   [[nodiscard]] std::unique_ptr<Refresh> freeze(Extent extent) override;

@@ -64,7 +64,7 @@ Lane::Lane(const StreamSettings& settings, std::unique_ptr<Stream> stream, Recov
       until_refresh_(stream_->until_refresh()),
       last_failure_((Clock::now() - kBetweenFailures).time_since_epoch().count()),
       last_refresh_(Clock::now()),
-      workers_left_(stream_->learns_one_by_one() ? 1 : settings.workers) {
+      workers_left_(stream_->counter() != nullptr ? 1 : settings.workers) {
   take_over(recovery);
   if (journal_ != nullptr) journal_->set_waker([this] { learn_queue_.wake(); });
   const auto workers = workers_left_.load();

@@ -89,7 +89,7 @@ void Lane::learn_block(LearnQueue::Block& block) {
 }
 
 void Lane::learn_rows(LearnQueue::Block& block, std::size_t first, std::size_t last) {
-  if (stream_->learns_one_by_one()) {
+  if (stream_->counter() != nullptr) {
     note_rows(block, first, last);
     return;
   }

@@ -55,7 +55,7 @@ void Lane::take_snapshot(bool at_once) {
 // of this can be taken back: without memory for it the daemon ends.
 std::unique_lock<std::mutex> Lane::note_learned() {
   std::unique_lock<std::mutex> learning;
-  if (stream_->learns_one_by_one()) {
+  if (stream_->counter() != nullptr) {
     learning = std::unique_lock(one_by_one_);
     LearnQueue::Blocks blocks;
     learn_queue_.take_now(blocks);

@@ -115,7 +115,7 @@ void Lane::score_one_by_one(const std::vector<Slice>& slices, Batch& batch,
   }
   learn_queue_.reserve_ids(draft.front().size());
   scratch.taught.reserve(scratch.taught.size() + slices.size());
-  const auto done = stream_->score_and_learn(batch, scratch.times.data());
+  const auto done = stream_->counter()->score_and_learn(batch, scratch.times.data());
   note_taught(slices, done, scratch);
   const auto learned = static_cast<std::size_t>(
       std::count(scratch.fates.begin(), scratch.fates.begin() + static_cast<std::ptrdiff_t>(done),
@@ -141,7 +141,7 @@ void Lane::fail_from(std::size_t row, const std::vector<Slice>& slices, Batch& b
 // Hands what is usable to the learner, in the order in which it was taken. Even when there is
 // nothing: the next one waits for this turn.
 void Lane::teach(FairQueue::Taken& taken, WorkerScratch& scratch) {
-  const bool is_learned = stream_->learns_one_by_one();
+  const bool is_learned = stream_->counter() != nullptr;
   LearnQueue::Turn turn(learn_queue_, taken.ticket);
   bool has_marked = false;
   try {

@@ -49,7 +49,8 @@ bool Lane::score_here(const std::shared_ptr<Job>& job) {
 
 void Lane::process(FairQueue::Taken& taken, WorkerScratch& scratch) {
   std::unique_lock<std::mutex> learning;
-  if (journal_ != nullptr && stream_->learns_one_by_one()) learning = std::unique_lock(one_by_one_);
+  if (journal_ != nullptr && (stream_->counter() != nullptr))
+    learning = std::unique_lock(one_by_one_);
   try {
     score(taken, scratch);
   } catch (const std::exception& problem) {
@@ -156,7 +157,7 @@ void Lane::take_vectors(Group& group, WorkerScratch& scratch) const {
 void Lane::score_batch(const std::vector<Slice>& slices, Batch& batch, WorkerScratch& scratch) {
   const bool wanted = std::any_of(slices.begin(), slices.end(),
                                   [](const Slice& slice) { return slice.job->scores; });
-  if (stream_->learns_one_by_one()) {
+  if (stream_->counter() != nullptr) {
     score_one_by_one(slices, batch, scratch);
   } else if (wanted) {
     stream_->score(batch);

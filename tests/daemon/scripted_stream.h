@@ -20,7 +20,7 @@ struct Script {
   std::function<std::size_t(std::size_t rows)> memory;
 };
 
-class ScriptedStream : public Stream {
+class ScriptedStream : public Stream, private PairCounter {
  public:
   ScriptedStream(std::unique_ptr<Stream> stream, const Script& script)
       : stream_(std::move(stream)), script_(script) {}
@@ -37,11 +37,13 @@ class ScriptedStream : public Stream {
     stream_->take(x, y, batch);
   }
   void score(Batch& batch) const override { stream_->score(batch); }
-  [[nodiscard]] bool learns_one_by_one() const override { return stream_->learns_one_by_one(); }
-  std::size_t score_and_learn(Batch& batch, const double* times) override {
+  [[nodiscard]] PairCounter* counter() override {
+    return stream_->counter() == nullptr ? nullptr : this;
+  }
+  [[nodiscard]] std::size_t score_and_learn(Batch& batch, const double* times) override {
     const auto rows = script_.memory ? script_.memory(batch.size()) : batch.size();
     for (auto row = rows; row < batch.size(); ++row) batch.usable[row] = false;
-    return std::min(rows, stream_->score_and_learn(batch, times));
+    return std::min(rows, stream_->counter()->score_and_learn(batch, times));
   }
   void rank(std::string_view x, std::span<const std::string_view> candidates,
             Batch& batch) const override {
@@ -57,9 +59,9 @@ class ScriptedStream : public Stream {
     return stream_->explain(x, y, top);
   }
 
-  std::size_t learn(const LearnBatch& learn_batch, std::size_t first, bool stops) override {
+  std::size_t learn(const LearnBatch& batch, std::size_t first, bool stops) override {
     if (script_.learn) script_.learn();
-    return stream_->learn(learn_batch, first, stops);
+    return stream_->learn(batch, first, stops);
   }
   [[nodiscard]] std::size_t until_refresh() const override { return stream_->until_refresh(); }
   [[nodiscard]] bool is_measurable() const override { return stream_->is_measurable(); }

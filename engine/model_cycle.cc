@@ -1,0 +1,66 @@
+#include "engine/model_cycle.h"
+
+#include <utility>
+
+namespace phsic {
+
+ModelCycle::ModelCycle(StreamLearner& stream, Notes* notes, std::unique_ptr<Refresh> pending)
+    : stream_(stream), notes_(notes), pending_(std::move(pending)) {}
+
+std::size_t ModelCycle::learn(const LearnBatch& batch, std::size_t first) {
+  return stream_.learn(batch, first, pending_ == nullptr);
+}
+
+void ModelCycle::refresh_every(std::uint64_t pairs) {
+  if (stream_.refresh_every(pairs) && notes_ != nullptr) notes_->refresh_every(pairs);
+}
+
+bool ModelCycle::is_due() const { return pending_ == nullptr && stream_.until_refresh() == 0; }
+
+bool ModelCycle::begin(PairExtent extent) {
+  try {
+    pending_ = stream_.freeze(extent);
+  } catch (...) {
+    // The next one is due as if this one had been built: the notes have to tell.
+    if (notes_ != nullptr) {
+      notes_->freeze(extent);
+      notes_->abandon();
+    }
+    throw;
+  }
+  if (pending_ == nullptr) return false;
+  if (notes_ != nullptr) notes_->freeze(extent);
+  return true;
+}
+
+void ModelCycle::adopt() {
+  std::string adoption;
+  try {
+    if (notes_ != nullptr) adoption = pending_->adoption();
+  } catch (...) {
+    abandon();
+    throw;
+  }
+  // There is no way back from here: stream and notes would tell different things.
+  stream_.adopt(*pending_);
+  if (notes_ != nullptr) notes_->adopt(std::move(adoption));
+  pending_ = nullptr;
+}
+
+void ModelCycle::abandon() {
+  pending_ = nullptr;
+  if (notes_ != nullptr) notes_->abandon();
+}
+
+void ModelCycle::refresh(PairExtent extent) {
+  if (!begin(extent)) return;
+  try {
+    pending_->build();
+  } catch (...) {
+    abandon();
+    throw;
+  }
+  adopt();
+}
+
+}  // namespace phsic
