@@ -34,17 +34,34 @@ bool ModelCycle::begin(PairExtent extent) {
 }
 
 void ModelCycle::adopt() {
+  if (const auto problem = finish(Built::kYes)) throw Error(*problem);
+}
+
+std::optional<Error> ModelCycle::complete() { return finish(Built::kNotYet); }
+
+std::optional<Error> ModelCycle::finish(Built built) {
   std::string adoption;
   try {
+    if (built == Built::kNotYet) pending_->build();
     if (notes_ != nullptr) adoption = pending_->adoption();
+  } catch (const Error& problem) {
+    abandon();
+    return problem;
   } catch (...) {
     abandon();
     throw;
   }
-  // There is no way back from here: stream and notes would tell different things.
-  stream_.adopt(*pending_);
-  if (notes_ != nullptr) notes_->adopt(std::move(adoption));
+  try {
+    stream_.adopt(*pending_);
+  } catch (const Error& problem) {
+    // The stream has refused the model, and is as it was. After anything else there is no way back:
+    // stream and notes would tell different things.
+    abandon();
+    return problem;
+  }
   pending_ = nullptr;
+  if (notes_ != nullptr) notes_->adopt(std::move(adoption));
+  return std::nullopt;
 }
 
 void ModelCycle::abandon() {
@@ -54,13 +71,7 @@ void ModelCycle::abandon() {
 
 void ModelCycle::refresh(PairExtent extent) {
   if (!begin(extent)) return;
-  try {
-    pending_->build();
-  } catch (...) {
-    abandon();
-    throw;
-  }
-  adopt();
+  if (const auto problem = complete()) throw Error(*problem);
 }
 
 }  // namespace phsic

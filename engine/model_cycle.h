@@ -12,8 +12,11 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
+#include <utility>
 
+#include "core/error.h"
 #include "engine/stream_learner.h"
 
 namespace phsic {
@@ -55,17 +58,28 @@ class ModelCycle {
   // The model on its way, to be built in any thread; null: none is. Nothing else of the cycle may
   // change it meanwhile.
   [[nodiscard]] Refresh* pending() const { return pending_.get(); }
-  // Brings the model on its way into use. REQUIRES: it was built. Throws when that cannot be noted
-  // down; the model is then given up.
+  // Brings the model on its way into use. REQUIRES: it was built. Throws when the stream cannot
+  // take it or when there is nothing to note down of it; the model is then given up.
   void adopt();
+  // Builds the model on its way here and now, and brings it into use. Returns the Error of a model
+  // that cannot be built, which is then given up. Throws what the notes throw, and everything that
+  // is no Error. REQUIRES: one is on its way.
+  [[nodiscard]] std::optional<Error> complete();
   // Gives up the model on its way.
   void abandon();
 
-  // Begins a model, builds it here and now, and brings it into use. Does nothing for a stream
-  // without models. Throws what building it throws, and has given it up then.
+  // Begins a model and completes it. Does nothing for a stream without models. Throws when the
+  // model cannot be built, and has given it up then.
   void refresh(PairExtent extent);
 
+  // Hands the model on its way over, to another cycle of the same stream. None is on its way here
+  // afterwards, and nothing is noted down.
+  [[nodiscard]] std::unique_ptr<Refresh> take_pending() { return std::move(pending_); }
+
  private:
+  enum class Built : bool { kNotYet, kYes };
+  [[nodiscard]] std::optional<Error> finish(Built built);
+
   StreamLearner& stream_;
   Notes* notes_;
   std::unique_ptr<Refresh> pending_;

@@ -53,7 +53,8 @@ class StreamLearner {
   // A copy of what was learned so far, to build a model from. Null for a stream without models.
   // Throws when there is no memory for it; the next one is due as if it had been made.
   [[nodiscard]] virtual std::unique_ptr<Refresh> freeze(PairExtent extent) = 0;
-  // Brings the built model into use, and its pivots.
+  // Brings the built model into use, and its pivots. Throws an Error, and nothing changes, if the
+  // pivots do not fit.
   virtual void adopt(Refresh& refresh) = 0;
   // From now on a refresh is due after so many pairs; 0: when a third more has been learned. False:
   // that is nothing new.
