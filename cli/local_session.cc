@@ -15,7 +15,7 @@ constexpr std::size_t kChunkPairs = kBlockPairs;
 }  // namespace
 
 LocalSession::LocalSession(std::unique_ptr<Stream> stream, std::size_t threads)
-    : stream_(std::move(stream)), threads_(threads) {}
+    : stream_(std::move(stream)), cycle_(*stream_), threads_(threads) {}
 
 template <class Work>
 void LocalSession::for_each_chunk(const TextPairs& pairs, const Work& work) {
@@ -42,7 +42,7 @@ void LocalSession::learn(const TextPairs& pairs, std::vector<PairProblem>& probl
   for_each_chunk(pairs, [](Batch&, std::size_t) {});
   report(problems);
   learn_encoded(pairs);
-  if (stream_->until_refresh() == 0) stream_->skip_refresh();
+  if (cycle_.is_due()) stream_->skip_refresh();
 }
 
 void LocalSession::score_then_learn(const TextPairs& pairs, double* scores,
@@ -61,14 +61,14 @@ void LocalSession::score_then_learn(const TextPairs& pairs, double* scores,
   }
   score(pairs, scores, problems);
   learn_encoded(pairs);
-  if (stream_->until_refresh() == 0) refresh(Stream::Extent::kWithoutHeldBack);
+  if (cycle_.is_due()) cycle_.refresh(PairExtent::kWithoutHeldBack);
 }
 
 void LocalSession::learn_and_refresh(const TextPairs& pairs, std::vector<PairProblem>& problems) {
   for_each_chunk(pairs, [](Batch&, std::size_t) {});
   report(problems);
   learn_encoded(pairs);
-  if (stream_->until_refresh() == 0) refresh(Stream::Extent::kWithoutHeldBack);
+  if (cycle_.is_due()) cycle_.refresh(PairExtent::kWithoutHeldBack);
 }
 
 void LocalSession::learn_encoded(const TextPairs& pairs) {
@@ -99,13 +99,6 @@ void LocalSession::report(std::vector<PairProblem>& problems) const {
       problems.push_back({k * kChunkPairs + problem.row, problem.message});
     }
   }
-}
-
-void LocalSession::refresh(Stream::Extent extent) {
-  const auto refresh = stream_->freeze(extent);
-  if (refresh == nullptr) return;
-  refresh->build();
-  stream_->adopt(*refresh);
 }
 
 void LocalSession::rank(std::string_view x, std::span<const std::string_view> candidates,

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "cli/session.h"
+#include "engine/model_cycle.h"
 #include "engine/stream.h"
 
 namespace phsic {
@@ -20,7 +21,7 @@ class LocalSession : public Session {
                         std::vector<PairProblem>& problems) override;
   void learn_and_refresh(const TextPairs& pairs, std::vector<PairProblem>& problems) override;
   [[nodiscard]] std::size_t until_refresh() const override { return stream_->until_refresh(); }
-  void finish() override { refresh(Stream::Extent::kAll); }
+  void finish() override { cycle_.refresh(PairExtent::kAll); }
   void rank(std::string_view x, std::span<const std::string_view> candidates, double* scores,
             std::vector<PairProblem>& problems) const override;
   [[nodiscard]] StreamFacts facts() const override;
@@ -32,12 +33,12 @@ class LocalSession : public Session {
   // Does `work` with each chunk of the pairs, encoded, in parallel.
   template <class Work>
   void for_each_chunk(const TextPairs& pairs, const Work& work);
-  // Learns what was encoded, in order, up to the next refresh at most.
+  // Learns the encoded pairs, in order.
   void learn_encoded(const TextPairs& pairs);
   void report(std::vector<PairProblem>& problems) const;
-  void refresh(Stream::Extent extent);
 
   std::unique_ptr<Stream> stream_;
+  ModelCycle cycle_;
   std::size_t threads_;
   std::vector<Batch> chunks_;
   std::size_t chunks_used_ = 0;

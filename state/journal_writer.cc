@@ -25,6 +25,33 @@ void JournalWriter::flush() {
   hand_over(pairs, std::move(bytes));
 }
 
+void JournalWriter::freeze(PairExtent extent) {
+  Entry entry;
+  entry.kind = EntryKind::kFreeze;
+  entry.extent = extent;
+  put(std::move(entry));
+}
+
+void JournalWriter::adopt(std::string adoption) {
+  Entry entry;
+  entry.kind = EntryKind::kAdopt;
+  entry.adoption = std::move(adoption);
+  put(std::move(entry));
+}
+
+void JournalWriter::abandon() {
+  Entry entry;
+  entry.kind = EntryKind::kAbandon;
+  put(std::move(entry));
+}
+
+void JournalWriter::refresh_every(std::uint64_t pairs) {
+  Entry entry;
+  entry.kind = EntryKind::kEvery;
+  entry.every = pairs;
+  put(std::move(entry));
+}
+
 void JournalWriter::put(Entry entry) {
   flush();
   entry.place = next();

@@ -9,11 +9,12 @@
 #include <string_view>
 #include <utility>
 
+#include "engine/model_cycle.h"
 #include "state/entry.h"
 
 namespace phsic {
 
-class JournalWriter {
+class JournalWriter : public ModelCycle::Notes {
  public:
   // Takes an entry over: its number, its pairs and its bytes.
   using Sink = std::function<void(const EntryPlace& place, std::uint64_t pairs, std::string bytes)>;
@@ -24,7 +25,11 @@ class JournalWriter {
   // A pair that was learned.
   void add(std::string_view x, std::string_view y, double time, const IdHash& id);
   void add(std::span<const float> x, std::span<const float> y, double time, const IdHash& id);
-  // Anything else that happened, or an entry as it is; its place becomes the next one.
+  void freeze(PairExtent extent) override;
+  void adopt(std::string adoption) override;
+  void abandon() override;
+  void refresh_every(std::uint64_t pairs) override;
+  // An entry of another journal, as it is; its place becomes the next one.
   void put(Entry entry);
   // Hands over what was gathered.
   void flush();

@@ -132,7 +132,8 @@ void Rebuild::replay(const StateFile& file, const StreamRecord& record) {
     replay.apply(entry);
     if (journal_) journal_->put(entry);
   });
-  if (const auto pending = replay.take_pending()) build(*pending);
+  ModelCycle cycle(*stream_, notes(), replay.take_pending());
+  complete(cycle);
 }
 
 void Rebuild::learn(const EntryPairs& pairs) {
@@ -192,12 +193,15 @@ void Rebuild::learn_run(std::size_t first, std::size_t last, std::span<const dou
   learn_batch.times = times.data() + first;
   learn_batch.x_texts = x_.data() + first;
   learn_batch.y_texts = y_.data() + first;
+  ModelCycle cycle(*stream_, notes());
   for (std::size_t row = 0; row < learn_batch.size();) {
     const auto before = stream_->pairs();
-    const auto done = stream_->learn(learn_batch, row, true);
+    const auto done = cycle.learn(learn_batch, row);
     left_out_ += done - row - (stream_->pairs() - before);
     for (; row < done; ++row) note(first + row, times[first + row], ids[first + row], are_vectors);
-    if (stream_->until_refresh() == 0) refresh();
+    if (!cycle.is_due()) continue;
+    cycle.begin(PairExtent::kWithoutHeldBack);
+    complete(cycle);
   }
 }
 
@@ -215,29 +219,8 @@ void Rebuild::note(std::size_t row, double time, const IdHash& id, bool is_vecto
   journal_->add(values(batch_.x.view()), values(batch_.y.view()), time, id);
 }
 
-void Rebuild::refresh() {
-  const auto refresh = stream_->freeze(Stream::Extent::kWithoutHeldBack);
-  if (refresh == nullptr) return;
-  if (journal_) {
-    Entry entry;
-    entry.kind = EntryKind::kFreeze;
-    journal_->put(std::move(entry));
-  }
-  build(*refresh);
-}
-
-void Rebuild::build(Refresh& refresh) {
-  Entry entry;
-  try {
-    refresh.build();
-    entry.kind = EntryKind::kAdopt;
-    entry.adoption = refresh.adoption();
-    stream_->adopt(refresh);
-  } catch (const Error&) {
-    // As a daemon does: the next one may do better.
-    entry.kind = EntryKind::kAbandon;
-  }
-  if (journal_) journal_->put(std::move(entry));
+void Rebuild::complete(ModelCycle& cycle) {
+  if (cycle.pending() != nullptr) static_cast<void>(cycle.complete());
 }
 
 void Rebuild::finish() {

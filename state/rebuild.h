@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "engine/encoder_library.h"
+#include "engine/model_cycle.h"
 #include "engine/stream.h"
 #include "state/journal_writer.h"
 #include "state/portable.h"
@@ -63,8 +64,10 @@ class Rebuild {
   void learn_run(std::size_t first, std::size_t last, std::span<const double> times,
                  std::span<const IdHash> ids, bool are_vectors);
   void note(std::size_t row, double time, const IdHash& id, bool is_vector);
-  void refresh();
-  void build(Refresh& refresh);
+  // Completes the model on its way. One that cannot be built is given up, as a daemon does: the
+  // next one may do better.
+  static void complete(ModelCycle& cycle);
+  [[nodiscard]] ModelCycle::Notes* notes() { return journal_ ? &*journal_ : nullptr; }
 
   std::string to_;
   std::string made_;  // what becomes it

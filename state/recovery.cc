@@ -244,7 +244,8 @@ Replay::Replay(Stream& stream, ServingState& serving, std::uint64_t begun,
       serving_(serving),
       begun_(begun),
       last_adopted_(last_adopted),
-      learned_(std::move(learned)) {}
+      learned_(std::move(learned)),
+      cycle_(stream) {}
 
 void Replay::apply(const Entry& entry) {
   const auto number = entry.place.number;
@@ -252,26 +253,29 @@ void Replay::apply(const Entry& entry) {
     case EntryKind::kTexts:
     case EntryKind::kVectors: learn(entry.pairs); return;
     case EntryKind::kFreeze:
+      // The journal need not tell what became of the model before.
+      cycle_.abandon();
       // Only a model that is still in use, or on its way, is worth building.
       if (number >= begun_) {
-        refresh_ = stream_.freeze(entry.extent);
+        cycle_.begin(entry.extent);
       } else {
         stream_.freeze_again(entry.extent);
       }
       return;
-    case EntryKind::kAdopt:
-      if (number == last_adopted_ && refresh_ != nullptr) {
-        refresh_->build();
-        stream_.adopt(*refresh_);
-      } else {
-        stream_.adopt_again(entry.adoption);
-      }
-      refresh_ = nullptr;
-      ++models_;
-      return;
-    case EntryKind::kAbandon: refresh_ = nullptr; return;
-    case EntryKind::kEvery: stream_.refresh_every(entry.every); return;
+    case EntryKind::kAdopt: adopt(entry); return;
+    case EntryKind::kAbandon: cycle_.abandon(); return;
+    case EntryKind::kEvery: cycle_.refresh_every(entry.every); return;
   }
+}
+
+void Replay::adopt(const Entry& entry) {
+  if (entry.place.number == last_adopted_ && cycle_.pending() != nullptr) {
+    if (const auto problem = cycle_.complete()) throw Error(*problem);
+  } else {
+    stream_.adopt_again(entry.adoption);
+    cycle_.abandon();
+  }
+  ++models_;
 }
 
 void Replay::encode(const EntryPairs& pairs, std::size_t first, std::size_t count) {

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "engine/model_cycle.h"
 #include "engine/stream.h"
 #include "state/entry.h"
 #include "state/snapshot.h"
@@ -74,10 +75,11 @@ class Replay {
 
   [[nodiscard]] std::uint64_t pairs() const { return pairs_; }
   [[nodiscard]] std::uint64_t models() const { return models_; }
-  [[nodiscard]] std::unique_ptr<Refresh> take_pending() { return std::move(refresh_); }
+  [[nodiscard]] std::unique_ptr<Refresh> take_pending() { return cycle_.take_pending(); }
 
  private:
   void learn(const EntryPairs& pairs);
+  void adopt(const Entry& entry);
   void encode(const EntryPairs& pairs, std::size_t first, std::size_t count);
 
   Stream& stream_;
@@ -87,7 +89,7 @@ class Replay {
   const std::function<void(std::uint64_t)> learned_;
   std::uint64_t pairs_ = 0;
   std::uint64_t models_ = 0;
-  std::unique_ptr<Refresh> refresh_;
+  ModelCycle cycle_;
   Batch batch_;
   std::vector<std::string_view> x_;
   std::vector<std::string_view> y_;

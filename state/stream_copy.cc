@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "engine/model_cycle.h"
 #include "state/recovery.h"
 
 namespace phsic {
@@ -75,12 +76,10 @@ StreamCopy take_out(const StateFile& file, const StreamRecord& record, const Enc
   copy.lost = recovery.lost;
   copy.remarks = std::move(recovery.damage);
   if (recovery.pending == nullptr) return copy;
-  try {
-    recovery.pending->build();
-    copy.stream->adopt(*recovery.pending);
-  } catch (const Error& problem) {
+  ModelCycle cycle(*copy.stream, nullptr, std::move(recovery.pending));
+  if (const auto problem = cycle.complete()) {
     copy.remarks.push_back(fmt::format("stream {}: the model that was begun could not be built: {}",
-                                       record.name, problem.what()));
+                                       record.name, problem->what()));
   }
   return copy;
 }
@@ -151,11 +150,6 @@ void merge_in(StreamCopy& copy, const StreamCopy& other) {
   copy.serving.drift_model = 0;
 }
 
-void build_model(Stream& stream) {
-  const auto refresh = stream.freeze(Stream::Extent::kWithoutHeldBack);
-  if (refresh == nullptr) return;
-  refresh->build();
-  stream.adopt(*refresh);
-}
+void build_model(Stream& stream) { ModelCycle(stream).refresh(PairExtent::kWithoutHeldBack); }
 
 }  // namespace phsic

@@ -45,42 +45,18 @@ void StreamJournal::add(std::span<const float> x, std::span<const float> y, doub
   ids_.add(id);
 }
 
-void StreamJournal::flush() {
+// The journal, for whatever makes entries: they carry the number of the stream, which another file
+// may have changed.
+JournalWriter& StreamJournal::journal() {
   journal_.set_stream(stream_->id());
-  journal_.flush();
+  return journal_;
 }
 
-void StreamJournal::put(Entry entry) {
-  journal_.set_stream(stream_->id());
-  journal_.put(std::move(entry));
-}
-
-void StreamJournal::freeze(Stream::Extent extent) {
-  Entry entry;
-  entry.kind = EntryKind::kFreeze;
-  entry.extent = extent;
-  put(std::move(entry));
-}
-
-void StreamJournal::adopt(std::string adoption) {
-  Entry entry;
-  entry.kind = EntryKind::kAdopt;
-  entry.adoption = std::move(adoption);
-  put(std::move(entry));
-}
-
-void StreamJournal::abandon() {
-  Entry entry;
-  entry.kind = EntryKind::kAbandon;
-  put(std::move(entry));
-}
-
-void StreamJournal::refresh_every(std::uint64_t pairs) {
-  Entry entry;
-  entry.kind = EntryKind::kEvery;
-  entry.every = pairs;
-  put(std::move(entry));
-}
+void StreamJournal::flush() { journal().flush(); }
+void StreamJournal::freeze(PairExtent extent) { journal().freeze(extent); }
+void StreamJournal::adopt(std::string adoption) { journal().adopt(std::move(adoption)); }
+void StreamJournal::abandon() { journal().abandon(); }
+void StreamJournal::refresh_every(std::uint64_t pairs) { journal().refresh_every(pairs); }
 
 void StreamJournal::when_kept(StateWriter::Told told) {
   flush();

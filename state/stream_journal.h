@@ -12,6 +12,7 @@
 #include <string>
 #include <string_view>
 
+#include "engine/model_cycle.h"
 #include "state/journal_writer.h"
 #include "state/recovery.h"
 #include "state/snapshot.h"
@@ -19,7 +20,7 @@
 
 namespace phsic {
 
-class StreamJournal {
+class StreamJournal : public ModelCycle::Notes {
  public:
   struct Options {
     double snapshot_seconds = 300;  // 0: not by time
@@ -30,7 +31,7 @@ class StreamJournal {
   StreamJournal(StateWriter& state_writer, const std::string& name, const std::string& identity,
                 const std::string& stream_options, const Options& options,
                 const Recovery& recovery);
-  ~StreamJournal();
+  ~StreamJournal() override;
   StreamJournal(const StreamJournal&) = delete;
   StreamJournal& operator=(const StreamJournal&) = delete;
   StreamJournal(StreamJournal&&) = delete;
@@ -51,10 +52,10 @@ class StreamJournal {
   // A pair that was learned.
   void add(std::string_view x, std::string_view y, double time, const IdHash& id);
   void add(std::span<const float> x, std::span<const float> y, double time, const IdHash& id);
-  void freeze(Stream::Extent extent);
-  void adopt(std::string adoption);
-  void abandon();
-  void refresh_every(std::uint64_t pairs);
+  void freeze(PairExtent extent) override;
+  void adopt(std::string adoption) override;
+  void abandon() override;
+  void refresh_every(std::uint64_t pairs) override;
   // Hands over what was gathered.
   void flush();
   // Calls `told` when all up to here is on the disk, or why not. From another thread.
@@ -87,7 +88,7 @@ class StreamJournal {
  private:
   using Clock = std::chrono::steady_clock;
 
-  void put(Entry entry);
+  [[nodiscard]] JournalWriter& journal();
 
   StateWriter& state_writer_;
   const Options options_;
