@@ -187,7 +187,7 @@ void CountStream::adopt_again(std::string_view /*adoption*/) {
   throw Error("found a model for a stream that counts, expected none");
 }
 
-void CountStream::merge(const Stream& other) {
+void CountStream::merge(const StreamStorage& other) {
   const auto* like = dynamic_cast<const CountStream*>(&other);
   if (like == nullptr) throw Error("found a stream with kernels, expected one that counts");
   const std::scoped_lock lock(counting_, like->counting_);

@@ -50,7 +50,7 @@ class CountStream : public Stream, private PairCounter {
   void restore(Reader& reader) override;
   void freeze_again(Extent /*extent*/) override {}
   void adopt_again(std::string_view adoption) override;
-  void merge(const Stream& other) override;
+  void merge(const StreamStorage& other) override;
 
  private:
   class State;

@@ -178,7 +178,7 @@ void KernelStream::adopt_again(std::string_view adoption) {
   publish(std::move(next), std::make_shared<Ground>());
 }
 
-void KernelStream::merge(const Stream& other) {
+void KernelStream::merge(const StreamStorage& other) {
   const auto* like = dynamic_cast<const KernelStream*>(&other);
   if (like == nullptr) throw Error("found a stream that counts, expected one with kernels");
   learner_.merge(like->learner_);

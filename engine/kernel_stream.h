@@ -49,7 +49,7 @@ class KernelStream : public Stream {
   void restore(Reader& reader) override;
   void freeze_again(Extent extent) override;
   void adopt_again(std::string_view adoption) override;
-  void merge(const Stream& other) override;
+  void merge(const StreamStorage& other) override;
 
  private:
   class Frozen;

@@ -14,8 +14,6 @@
 
 namespace phsic {
 
-class Stream;
-
 // A copy of all that a stream has learned, and of the model in use.
 class StreamState {
  public:
@@ -62,7 +60,7 @@ class StreamStorage {
   virtual void adopt_again(std::string_view adoption) = 0;
   // Adds what another stream of the same identity, but for the seed, has learned of other pairs.
   // The model in use stays. Throws an Error if it cannot be done.
-  virtual void merge(const Stream& other) = 0;
+  virtual void merge(const StreamStorage& other) = 0;
 };
 
 }  // namespace phsic

@@ -143,9 +143,7 @@ Entry Entry::load(Reader& reader) {
   switch (entry.kind) {
     case EntryKind::kTexts: entry.pairs = EntryPairs::load(reader, false); break;
     case EntryKind::kVectors: entry.pairs = EntryPairs::load(reader, true); break;
-    case EntryKind::kFreeze:
-      entry.extent = reader.enumerator("extent", Stream::Extent::kAll);
-      break;
+    case EntryKind::kFreeze: entry.extent = reader.enumerator("extent", PairExtent::kAll); break;
     case EntryKind::kAdopt: entry.adoption = reader.text("adoption", SIZE_MAX); break;
     case EntryKind::kAbandon: break;
     case EntryKind::kEvery: entry.every = reader.number<std::uint64_t>("refresh"); break;

@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "core/archive.h"
-#include "engine/stream.h"
+#include "core/stream_config.h"
 #include "state/seen_ids.h"
 
 namespace phsic {
@@ -80,10 +80,10 @@ class EntryPairs {
 struct Entry {
   EntryPlace place;
   EntryKind kind = EntryKind::kTexts;
-  EntryPairs pairs;                                          // kTexts, kVectors
-  Stream::Extent extent = Stream::Extent::kWithoutHeldBack;  // kFreeze
-  std::string adoption;                                      // kAdopt: Stream::adopt() gave it
-  std::uint64_t every = 0;                                   // kEvery
+  EntryPairs pairs;                                  // kTexts, kVectors
+  PairExtent extent = PairExtent::kWithoutHeldBack;  // kFreeze
+  std::string adoption;                              // kAdopt: from Refresh::adoption()
+  std::uint64_t every = 0;                           // kEvery
 
   static constexpr std::string_view kArchiveKind = "ENTR";
   void save(Writer& writer) const;

@@ -32,7 +32,7 @@ bool has_learned(const StateFile& file, const StreamRecord& record, std::uint64_
   return first_entry != 0 || marks.find(record) || !file.snapshots(record.id).empty();
 }
 
-void require_same(const StateFile& file, const StreamRecord& record, const Stream& stream) {
+void require_same(const StateFile& file, const StreamRecord& record, const StreamStorage& stream) {
   const auto differences = identity_differences(record.identity, identity_text(stream.identity()));
   if (differences.empty()) return;
   throw IdentityError(fmt::format(
@@ -44,7 +44,7 @@ void require_same(const StateFile& file, const StreamRecord& record, const Strea
 
 // The newest snapshot that is whole.
 std::optional<EntryPlace> open_newest(const StateFile& file, const StreamRecord& record,
-                                      Stream& stream, Recovery& recovery) {
+                                      StreamStorage& stream, Recovery& recovery) {
   for (const auto& snapshot : file.snapshots(record.id)) {
     try {
       const auto last = open_snapshot(file.snapshot(snapshot), recovery.serving, stream);
@@ -336,8 +336,8 @@ LastAdoption last_adoption(const StateFile& file, std::uint32_t stream) {
   return adoptions.last;
 }
 
-void require_identity(const StateFile& file, const StreamRecord& record, const Stream& stream,
-                      const StateMarks& marks) {
+void require_identity(const StateFile& file, const StreamRecord& record,
+                      const StreamStorage& stream, const StateMarks& marks) {
   if (!has_learned(file, record, file.first_entry(record.id), marks)) return;
   require_same(file, record, stream);
 }

@@ -50,8 +50,8 @@ class Interrupted : public std::exception {
 
 // Throws an IdentityError if the state of a stream, as far as it has learned anything, is of
 // another one.
-void require_identity(const StateFile& file, const StreamRecord& record, const Stream& stream,
-                      const StateMarks& marks);
+void require_identity(const StateFile& file, const StreamRecord& record,
+                      const StreamStorage& stream, const StateMarks& marks);
 
 // Brings back what the file has of `name` into a stream that has learned nothing. Damage is told,
 // and all that comes before it is used; so is a journal that ends before its mark. Throws an

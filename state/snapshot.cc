@@ -57,7 +57,8 @@ EntryPlace snapshot_place(std::span<const char> bytes) {
   return load_place(reader);
 }
 
-EntryPlace open_snapshot(std::span<const char> bytes, ServingState& serving, Stream& stream) {
+EntryPlace open_snapshot(std::span<const char> bytes, ServingState& serving,
+                         StreamStorage& stream) {
   Reader reader(unseal(kKind, bytes));
   const auto last = load_place(reader);
   ServingState served(serving.ids.capacity());

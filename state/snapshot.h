@@ -9,7 +9,7 @@
 #include <string_view>
 
 #include "core/drift.h"
-#include "engine/stream.h"
+#include "engine/stream_storage.h"
 #include "state/entry.h"
 #include "state/seen_ids.h"
 
@@ -39,6 +39,6 @@ struct ServingState {
 // whole and the stream is such a one. `last.stream` is not compared: state may move to another
 // file.
 [[nodiscard]] EntryPlace open_snapshot(std::span<const char> bytes, ServingState& serving,
-                                       Stream& stream);
+                                       StreamStorage& stream);
 
 }  // namespace phsic

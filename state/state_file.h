@@ -18,7 +18,7 @@
 #include <utility>
 #include <vector>
 
-#include "engine/stream.h"
+#include "engine/stream_storage.h"
 #include "state/database.h"
 
 namespace phsic {

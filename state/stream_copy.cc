@@ -150,6 +150,8 @@ void merge_in(StreamCopy& copy, const StreamCopy& other) {
   copy.serving.drift_model = 0;
 }
 
-void build_model(Stream& stream) { ModelCycle(stream).refresh(PairExtent::kWithoutHeldBack); }
+void build_model(StreamLearner& stream) {
+  ModelCycle(stream).refresh(PairExtent::kWithoutHeldBack);
+}
 
 }  // namespace phsic

@@ -55,6 +55,6 @@ void put_in(StateFile& file, const StreamCopy& copy, const std::string& name);
 // agree in everything but the seed.
 void merge_in(StreamCopy& copy, const StreamCopy& other);
 // A new model of all but the newest pairs, if the stream has models.
-void build_model(Stream& stream);
+void build_model(StreamLearner& stream);
 
 }  // namespace phsic

@@ -86,7 +86,7 @@ class ScriptedStream : public Stream, private PairCounter {
   void restore(Reader& reader) override { stream_->restore(reader); }
   void freeze_again(Extent extent) override { stream_->freeze_again(extent); }
   void adopt_again(std::string_view adoption) override { stream_->adopt_again(adoption); }
-  void merge(const Stream& other) override { stream_->merge(other); }
+  void merge(const StreamStorage& other) override { stream_->merge(other); }
 
  private:
   struct ScriptedRefresh : Refresh {

@@ -33,7 +33,7 @@ std::vector<Entry> entries_of_each_kind() {
   }
   entries[0].pairs = some_texts();
   entries[1].pairs = some_vectors();
-  entries[2].extent = Stream::Extent::kAll;
+  entries[2].extent = PairExtent::kAll;
   entries[3].adoption = std::string("any\0bytes", 9);
   entries[5].every = 512;
   return entries;
