@@ -1,15 +1,12 @@
-// The state writer while its disk fails: SQLite's own files fail on demand, in this process.
+// The state writer while its disk fails.
 #include "state/state_writer.h"
 
 #include <sqlite3.h>
-#include <unistd.h>
 
 #include <atomic>
 #include <catch2/catch.hpp>
 #include <chrono>
 #include <condition_variable>
-#include <cstdlib>
-#include <filesystem>
 #include <future>
 #include <map>
 #include <memory>
@@ -17,72 +14,11 @@
 #include <string>
 #include <thread>
 
+#include "tests/state/failing_disk.h"
+#include "tests/state/recorder.h"
+
 namespace phsic::test {
 namespace {
-
-// What writing fails with; SQLITE_OK: it works. For every database of this process.
-std::atomic<int> fault{SQLITE_OK};
-
-namespace disk {
-
-sqlite3_vfs* real = nullptr;
-sqlite3_vfs ours;
-std::mutex guards_tables;
-std::map<const sqlite3_io_methods*, sqlite3_io_methods> tables;
-std::atomic<int (*)(sqlite3_file*, const void*, int, sqlite3_int64)> real_write{nullptr};
-
-int write(sqlite3_file* file, const void* bytes, int count, sqlite3_int64 offset) {
-  const int code = fault;
-  return code == SQLITE_OK ? real_write.load()(file, bytes, count, offset) : code;
-}
-
-int open(sqlite3_vfs* /*vfs*/, const char* name, sqlite3_file* file, int flags, int* given) {
-  const int code = real->xOpen(real, name, file, flags, given);
-  if (code != SQLITE_OK || file->pMethods == nullptr) return code;
-  const std::lock_guard lock(guards_tables);
-  auto [found, is_new] = tables.try_emplace(file->pMethods, *file->pMethods);
-  if (is_new) {
-    real_write = found->second.xWrite;
-    found->second.xWrite = write;
-  }
-  file->pMethods = &found->second;
-  return code;
-}
-
-void set_up() {
-  fault = SQLITE_OK;
-  if (real != nullptr) return;
-  real = sqlite3_vfs_find(nullptr);
-  ours = *real;
-  ours.zName = "failing";
-  ours.pNext = nullptr;
-  ours.xOpen = open;
-  REQUIRE(sqlite3_vfs_register(&ours, 1) == SQLITE_OK);
-}
-
-}  // namespace disk
-
-class TemporaryFolder {
- public:
-  TemporaryFolder() {
-    std::string name = std::filesystem::temp_directory_path() / "phsic_test_XXXXXX";
-    REQUIRE(::mkdtemp(name.data()) != nullptr);
-    path_ = name;
-  }
-  ~TemporaryFolder() {
-    std::error_code ignored;
-    std::filesystem::remove_all(path_, ignored);
-  }
-  TemporaryFolder(const TemporaryFolder&) = delete;
-  TemporaryFolder& operator=(const TemporaryFolder&) = delete;
-  TemporaryFolder(TemporaryFolder&&) = delete;
-  TemporaryFolder& operator=(TemporaryFolder&&) = delete;
-
-  [[nodiscard]] std::string file(const char* name) const { return path_ / name; }
-
- private:
-  std::filesystem::path path_;
-};
 
 // Hears whether what is learned is kept.
 class Audience {
@@ -176,10 +112,10 @@ std::uint64_t reach_of(const StateFile& file, std::uint32_t stream) {
   return last;
 }
 
-TEST_CASE("A state_writer whose disk fails tells so, tries again, and has all that it told of") {
-  disk::set_up();
-  const TemporaryFolder folder;
-  const auto name = folder.file("state.db");
+TEST_CASE("A state writer whose disk fails tells so, tries again, and has all that it told of") {
+  FailingDisk disk;
+  const Folder folder;
+  const auto name = folder.path("state.db");
   StateLock lock(name);
   std::map<std::string, std::pair<std::uint32_t, std::uint64_t>> kept;
   {
@@ -190,11 +126,11 @@ TEST_CASE("A state_writer whose disk fails tells so, tries again, and has all th
     Learner b(state_writer, "b");
     for (const int code : {SQLITE_FULL, SQLITE_IOERR_WRITE}) {
       const auto failures = state_writer.failures();
-      fault = code;
+      disk.fail_with(code);
       audience.wait_until(false);
       CHECK_FALSE(state_writer.problem().empty());
       CHECK(state_writer.failures() > failures);
-      fault = SQLITE_OK;
+      disk.mend();
       audience.wait_until(true);
       CHECK(state_writer.is_keeping());
     }
@@ -217,20 +153,20 @@ TEST_CASE("A state_writer whose disk fails tells so, tries again, and has all th
 TEST_CASE("A stream that is withdrawn while the disk fails is gone once it works again") {
   const int code = GENERATE(SQLITE_FULL, SQLITE_IOERR_WRITE);
   const bool is_opened_again = GENERATE(false, true);
-  disk::set_up();
-  const TemporaryFolder folder;
-  const auto name = folder.file("state.db");
+  FailingDisk disk;
+  const Folder folder;
+  const auto name = folder.path("state.db");
   StateLock lock(name);
   {
     Audience audience;
     StateWriter state_writer(lock, name, {},
                              [&](bool keeping, const std::string&) { audience.hear(keeping); });
     auto& stream = state_writer.open("new", "x: y\n", "{}", {}, {});
-    fault = code;
+    disk.fail_with(code);
     state_writer.withdraw(stream);
     state_writer.forget(stream);
     audience.wait_until(false);
-    fault = SQLITE_OK;
+    disk.mend();
     // Whether the file was opened by then or not: a stream of that name is a new one.
     if (!is_opened_again || code != SQLITE_FULL) audience.wait_until(true);
     if (is_opened_again) {
