@@ -1,5 +1,5 @@
-// What happens to a stream, in order, as entries of its journal: pairs are gathered, and everything
-// gets its place.
+// Makes the entries of a stream's journal, in order: gathers pairs, takes the notes of its models,
+// and gives each entry its place.
 #pragma once
 
 #include <cstdint>
@@ -22,18 +22,18 @@ class JournalWriter : public ModelCycle::Notes {
   // Goes on after `last`.
   JournalWriter(const EntryPlace& last, Sink sink) : last_(last), sink_(std::move(sink)) {}
 
-  // A pair that was learned.
+  // Notes a pair that was learned.
   void add(std::string_view x, std::string_view y, double time, const IdHash& id);
   void add(std::span<const float> x, std::span<const float> y, double time, const IdHash& id);
   void freeze(PairExtent extent) override;
   void adopt(std::string adoption) override;
   void abandon() override;
   void refresh_every(std::uint64_t pairs) override;
-  // An entry of another journal, as it is; its place becomes the next one.
+  // Copies an entry, at the next place.
   void put(Entry entry);
-  // Hands over what was gathered.
+  // Hands the gathered pairs over as an entry.
   void flush();
-  // From now on entries are of the stream of that number: it is in another file.
+  // From now on entries carry this number of the stream.
   void set_stream(std::uint32_t stream) { last_.stream = stream; }
 
   // The place of the last entry handed over, with the pairs up to it.

@@ -13,7 +13,7 @@
 namespace phsic {
 namespace {
 
-// Calls visit(entry) for every entry, which must follow on each other from the first on.
+// Calls visit(entry) for every entry, in order. Throws an Error if one is missing or damaged.
 template <class Visit>
 void read_whole_journal(const StateFile& file, const StreamRecord& record, const Visit& visit) {
   EntryPlace next = {record.id, 1, 0};
@@ -106,7 +106,7 @@ void Rebuild::remove() const noexcept {
   try {
     remove_database(made_);
   } catch (const std::filesystem::filesystem_error&) {
-    // It lies there under a name that nobody takes for a state.
+    // The file stays, under a name that nobody takes for a state.
   }
 }
 

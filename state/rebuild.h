@@ -22,36 +22,36 @@ namespace phsic {
 
 class Rebuild {
  public:
-  // Makes the new file, in which nothing may be yet, under another name; finish() gives it its own.
-  // Throws an Error, also when the encoders do not open.
   struct Options {
-    std::string to;
-    std::string stream;  // its name
+    std::string to;      // the new file, which must not exist
+    std::string stream;  // the name of the stream
     StoredOptions options;
-    bool keeps_journal = false;  // the new file gets one, from the first pair on
+    bool keeps_journal = false;  // the new file gets a journal, from the first pair on
   };
+  // Makes the new file under another name; finish() gives it its own. Throws an Error, also when
+  // the encoders do not open.
   Rebuild(const Options& options, const EncoderPath& path);
-  // Without finish() nothing is left behind.
+  // Removes the new file, unless finish() was called.
   ~Rebuild();
   Rebuild(const Rebuild&) = delete;
   Rebuild& operator=(const Rebuild&) = delete;
   Rebuild(Rebuild&&) = delete;
   Rebuild& operator=(Rebuild&&) = delete;
 
-  // From the journal of a stream, which must be whole. If the stream is to be as it was in all that
-  // its state depends on, everything is done again as it was done then; else pairs are learned in
-  // order, with a model whenever one is due.
+  // Learns the journal of a stream, which must be whole. If the stream has kept its identity, every
+  // entry is applied again. Otherwise the pairs are learned in order, with a model whenever one is
+  // due.
   void learn_journal(const StateFile& file, const StreamRecord& record);
-  // Pairs from elsewhere, with times or none.
+  // Learns pairs from elsewhere, with times or without.
   void learn(const TextPairs& pairs, std::vector<PairProblem>& problems);
 
   // Writes the snapshot. Throws an Error if nothing was learned.
   void finish();
 
   [[nodiscard]] const Stream& stream() const { return *stream_; }
-  // Was it done again as it was done?
+  // True if every entry of a journal was applied again.
   [[nodiscard]] bool was_replayed() const { return was_replayed_; }
-  // Pairs that could not be learned with the new configuration.
+  // The number of pairs that could not be learned with the new options.
   [[nodiscard]] std::uint64_t left_out() const { return left_out_; }
 
  private:
@@ -59,18 +59,18 @@ class Rebuild {
   void remove() const noexcept;
   void replay(const StateFile& file, const StreamRecord& record);
   void learn(const EntryPairs& pairs);
-  // Learns what is usable of the batch. Texts of vectors are empty.
+  // Learns the usable pairs of the batch. Texts of vectors are empty.
   void learn_batch(std::span<const double> times, std::span<const IdHash> ids, bool are_vectors);
   void learn_run(std::size_t first, std::size_t last, std::span<const double> times,
                  std::span<const IdHash> ids, bool are_vectors);
   void note(std::size_t row, double time, const IdHash& id, bool is_vector);
-  // Completes the model on its way. One that cannot be built is given up, as a daemon does: the
-  // next one may do better.
+  // Completes the model on its way, if any. A model that cannot be built is given up, as in a
+  // daemon: the next one may do better.
   static void complete(ModelCycle& cycle);
   [[nodiscard]] ModelCycle::Notes* notes() { return journal_ ? &*journal_ : nullptr; }
 
   std::string to_;
-  std::string made_;  // what becomes it
+  std::string made_;  // the new file's name until finish()
   std::string name_;
   std::unique_ptr<Stream> stream_;
   ServingState serving_;

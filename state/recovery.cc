@@ -10,11 +10,11 @@
 namespace phsic {
 namespace {
 
-// Pairs that are encoded at once: as few as when they came.
+// Pairs to encode at once: as few as when they came.
 constexpr std::size_t kPiece = 256;
 
-// Calls visit(number, pairs, entry) as StateFile does. Returns what is wrong if it comes to a place
-// that SQLite cannot read.
+// Calls visit(number, pairs, entry) as StateFile does. Returns the problem of a place that SQLite
+// cannot read; empty: there was none.
 template <class Visit>
 std::string read_as_far_as_possible(const StateFile& file, std::uint32_t stream,
                                     std::uint64_t after, bool events, const Visit& visit) {
@@ -26,7 +26,7 @@ std::string read_as_far_as_possible(const StateFile& file, std::uint32_t stream,
   }
 }
 
-// One that has learned nothing may become any other.
+// A stream that has learned nothing may get any identity.
 bool has_learned(const StateFile& file, const StreamRecord& record, std::uint64_t first_entry,
                  const StateMarks& marks) {
   return first_entry != 0 || marks.find(record) || !file.snapshots(record.id).empty();
@@ -42,7 +42,7 @@ void require_same(const StateFile& file, const StreamRecord& record, const Strea
       file.file(), record.name, fmt::join(differences, "\n  ")));
 }
 
-// The newest snapshot that is whole.
+// Restores the stream from the newest snapshot that is whole.
 std::optional<EntryPlace> open_newest(const StateFile& file, const StreamRecord& record,
                                       StreamStorage& stream, Recovery& recovery) {
   for (const auto& snapshot : file.snapshots(record.id)) {
@@ -62,8 +62,8 @@ std::optional<EntryPlace> open_newest(const StateFile& file, const StreamRecord&
   return std::nullopt;
 }
 
-// A stream that was taken in from elsewhere has pairs that no journal has. 0 if that cannot be
-// read.
+// The number of pairs before the journal: a stream that was imported has pairs that are in no
+// journal. 0 if the first entry cannot be read.
 std::uint64_t pairs_before_journal(const StateFile& file, std::uint32_t stream) {
   std::uint64_t before = 0;
   static_cast<void>(read_as_far_as_possible(
@@ -78,7 +78,7 @@ std::uint64_t pairs_before_journal(const StateFile& file, std::uint32_t stream) 
   return before;
 }
 
-// Far beyond all if that cannot be read.
+// The number of the first entry; UINT64_MAX if it cannot be read.
 std::uint64_t first_entry(const StateFile& file, const StreamRecord& record, Recovery& recovery) {
   try {
     return file.first_entry(record.id);
@@ -89,7 +89,7 @@ std::uint64_t first_entry(const StateFile& file, const StreamRecord& record, Rec
   }
 }
 
-// The entry that is to stand there, with as many pairs as its row says.
+// Parses the entry that should be at `place`, with as many pairs as its row says.
 Entry read_entry(std::uint64_t number, std::uint64_t pairs, std::span<const char> bytes,
                  const EntryPlace& place) {
   if (number != place.number) {
@@ -102,7 +102,7 @@ Entry read_entry(std::uint64_t number, std::uint64_t pairs, std::span<const char
   return entry;
 }
 
-// Notes where models are begun and come into use, entry by entry.
+// Finds the last adoption, entry by entry.
 struct Adoptions {
   std::uint64_t begun = 0;
   LastAdoption last;
@@ -117,12 +117,12 @@ struct Adoptions {
 // How far a journal can be read.
 struct Reach {
   std::uint64_t end = 0;    // the first entry that cannot be read
-  std::uint64_t pairs = 0;  // before it
-  std::string problem;      // why; empty: it is the end of the journal
-  LastAdoption last;        // what is not reached must not be waited for
+  std::uint64_t pairs = 0;  // pairs before `end`
+  std::string problem;      // why reading ends; empty: at the end of the journal
+  LastAdoption last;        // among the entries before `end`
 };
 
-// The replay goes as far, and no further: SQLite may tell another story when it reads a damaged
+// The replay must not go further than this: SQLite may give other bytes when it reads a damaged
 // page again.
 Reach find_reach(const StateFile& file, const StreamRecord& record, EntryPlace next,
                  const RecoveryWatcher& watcher) {
@@ -150,20 +150,20 @@ Reach find_reach(const StateFile& file, const StreamRecord& record, EntryPlace n
   return reach;
 }
 
-// Pairs lost up to the end of an entry behind the damage, `lost` of them before. An entry that can
-// be read tells of those, too, whose entries are gone.
+// The pairs lost up to the end of an entry behind the damage, if `lost` were lost before it. An
+// entry that can be read counts the pairs of missing entries, too.
 std::uint64_t lost_up_to(std::span<const char> bytes, std::uint64_t pairs,
                          const EntryPlace& reached, std::uint64_t lost) {
   try {
     const auto end = parse<Entry>(bytes).place.pairs + pairs;
     if (end >= reached.pairs) return std::max(lost + pairs, end - reached.pairs);
   } catch (const std::exception&) {
-    // It is damaged, too.
+    // This entry is damaged, too.
   }
   return lost + pairs;
 }
 
-// An entry that is whole and cannot be learned is no damage: all that comes after it can be
+// An entry that is whole and cannot be learned is no damage: it and all entries after it can be
 // recovered another time.
 void apply(const StateFile& file, const StreamRecord& record, const Entry& entry, Replay& replay) {
   try {
@@ -226,7 +226,7 @@ std::string describe_beginning(std::uint64_t first, std::uint64_t pairs_before) 
   return fmt::format("begins with entry {} after {} pairs", first, pairs_before);
 }
 
-// A journal that was cut short is whole in itself.
+// Only the mark tells of a journal that was cut short: what is left of it is whole.
 void compare(const StateMark& mark, const StreamRecord& record, Recovery& recovery) {
   if (recovery.last.number >= mark.number) return;
   recovery.damage.push_back(
@@ -253,7 +253,7 @@ void Replay::apply(const Entry& entry) {
     case EntryKind::kTexts:
     case EntryKind::kVectors: learn(entry.pairs); return;
     case EntryKind::kFreeze:
-      // The journal need not tell what became of the model before.
+      // The journal may not tell what became of the model before.
       cycle_.abandon();
       // Only a model that is still in use, or on its way, is worth building.
       if (number >= begun_) {

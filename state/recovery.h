@@ -23,41 +23,41 @@ class IdentityError : public Error {
   using Error::Error;
 };
 
-// What came of it. A stream that the file does not know is as empty as before.
+// The outcome of a recovery. A stream that the file does not know is as empty as before.
 struct Recovery {
-  std::uint32_t stream = 0;  // its number in the file; 0: it has none yet
-  EntryPlace last;           // of the last entry of the journal, applied or not
+  std::uint32_t stream = 0;  // the stream's number in the file; 0: none yet
+  EntryPlace last;           // the place of the journal's last entry, applied or not
   ServingState serving;
   std::unique_ptr<Refresh> pending;  // a model that was begun, and neither adopted nor abandoned
-  std::uint64_t from_snapshot = 0;   // pairs
-  std::string program;               // that wrote the snapshot
-  std::uint64_t replayed = 0;        // pairs
-  std::uint64_t models = 0;          // that came into use in what was replayed
-  std::uint64_t replayed_bytes = 0;  // of the journal
+  std::uint64_t from_snapshot = 0;   // pairs in the snapshot
+  std::string program;               // the writer of the snapshot
+  std::uint64_t replayed = 0;        // pairs learned from the journal
+  std::uint64_t models = 0;          // models that came into use meanwhile
+  std::uint64_t replayed_bytes = 0;  // bytes of the journal
   std::uint64_t lost = 0;            // pairs that could not be read
-  std::vector<std::string> damage;   // what was found damaged; empty: nothing
+  std::vector<std::string> damage;   // a line for each place; empty: none
 
   explicit Recovery(std::size_t id_window) : serving(id_window) {}
 };
 
-// Told how many pairs of the journal have been learned again, of how many; of none while the
-// journal is only read. Called often. It may throw an Interrupted, which ends the recovery.
+// Called often, with the pairs of the journal that have been learned again and all that are to be;
+// both are 0 while the journal is only read. May throw an Interrupted, which ends the recovery.
 using RecoveryWatcher = std::function<void(std::uint64_t pairs, std::uint64_t of)>;
 class Interrupted : public std::exception {
  public:
   [[nodiscard]] const char* what() const noexcept override { return "the daemon is about to end"; }
 };
 
-// Throws an IdentityError if the state of a stream, as far as it has learned anything, is of
-// another one.
+// Throws an IdentityError if the file has learned state of the stream, and the stream has another
+// identity now.
 void require_identity(const StateFile& file, const StreamRecord& record,
                       const StreamStorage& stream, const StateMarks& marks);
 
-// Brings back what the file has of `name` into a stream that has learned nothing. Damage is told,
-// and all that comes before it is used; so is a journal that ends before its mark. Throws an
-// IdentityError if the stream is another one than the state was learned with, an Error if nothing
-// can be recovered where there should be something, or if an entry that is whole cannot be learned:
-// the encoder may do better the next time.
+// Brings the state of `name` back into a stream that has learned nothing. Recovery::damage tells of
+// damage, and of a journal that ends before its mark; everything before the damage is used. Throws
+// an IdentityError if the state was learned with another identity, an Error if there should be
+// state and none can be recovered, or if an entry that is whole cannot be learned: the encoder may
+// do better the next time.
 [[nodiscard]] Recovery recover(const StateFile& file, const std::string& name, Stream& stream,
                                std::size_t id_window, const StateMarks& marks = {},
                                const RecoveryWatcher& watcher = {});
@@ -65,16 +65,18 @@ void require_identity(const StateFile& file, const StreamRecord& record,
 // Applies the entries of a journal to a stream, one by one.
 class Replay {
  public:
-  // `last_adopted` is the last entry that brings a model into use: only that model is built.
-  // `learned` is called every some pairs with how many there were.
+  // `last_adopted` is the last entry that brings a model into use, `begun` the entry that begins
+  // that model: no earlier model is built. `learned` is called every few hundred pairs with the
+  // number of pairs so far.
   Replay(Stream& stream, ServingState& serving, std::uint64_t begun, std::uint64_t last_adopted,
          std::function<void(std::uint64_t)> learned = {});
 
-  // Throws an Error when the entry cannot be applied. Of its pairs some may have been learned then.
+  // Throws an Error when the entry cannot be applied. Some of its pairs may have been learned then.
   void apply(const Entry& entry);
 
   [[nodiscard]] std::uint64_t pairs() const { return pairs_; }
   [[nodiscard]] std::uint64_t models() const { return models_; }
+  // The model that was begun, and neither adopted nor abandoned; null: none.
   [[nodiscard]] std::unique_ptr<Refresh> take_pending() { return cycle_.take_pending(); }
 
  private:
@@ -95,8 +97,8 @@ class Replay {
   std::vector<std::string_view> y_;
 };
 
-// The last model that came into use: where it was begun and where it was adopted; 0: none. Looks no
-// further than entries can be read.
+// The entries that begin and adopt the last model that came into use; 0: none did. Stops at the
+// first entry that cannot be read.
 struct LastAdoption {
   std::uint64_t begun = 0;
   std::uint64_t adopted = 0;

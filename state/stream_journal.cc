@@ -45,8 +45,7 @@ void StreamJournal::add(std::span<const float> x, std::span<const float> y, doub
   ids_.add(id);
 }
 
-// The journal, for whatever makes entries: they carry the number of the stream, which another file
-// may have changed.
+// Entries carry the number of the stream, which changes if the file is replaced by another.
 JournalWriter& StreamJournal::journal() {
   journal_.set_stream(stream_->id());
   return journal_;
@@ -64,7 +63,7 @@ void StreamJournal::when_kept(StateWriter::Told told) {
 }
 
 bool StreamJournal::is_due() const {
-  // One after the other: what is due at once is due by a clock that must not be read later.
+  // due_at() must read the clock first: a snapshot that is due at once is due by then.
   const auto due = due_at();
   return has_news() && Clock::now() >= due;
 }

@@ -1,4 +1,5 @@
-// A lane's side of its journal: what its learner did, in order, on the way to the state writer.
+// The journal of a stream at work: takes notes of the learner, in order, and hands them to the
+// state writer as entries; says when a snapshot is due.
 //
 // For the learner's thread, but for what says otherwise.
 #pragma once
@@ -27,7 +28,8 @@ class StreamJournal : public ModelCycle::Notes {
     std::uint64_t snapshot_bytes = 64U << 20U;
   };
 
-  // Goes on where the recovery ended.
+  // Makes the stream known to the state writer. Entries continue after the last one of the
+  // recovery. Throws an Error when the stream cannot be written.
   StreamJournal(StateWriter& state_writer, const std::string& name, const std::string& identity,
                 const std::string& stream_options, const Options& options,
                 const Recovery& recovery);
@@ -37,52 +39,61 @@ class StreamJournal : public ModelCycle::Notes {
   StreamJournal(StreamJournal&&) = delete;
   StreamJournal& operator=(StreamJournal&&) = delete;
 
-  // The stream is not going to be used: the file has of it what it had before. REQUIRES: nothing
-  // was noted down.
+  // The stream is not going to be used: the file gets back the record that it had before. REQUIRES:
+  // nothing was noted down.
   void withdraw() { state_writer_.withdraw(*stream_); }
 
-  // Who is woken when a snapshot is wanted.
+  // Sets what the state writer's thread calls when it wants a snapshot. Any thread.
   void set_waker(std::function<void()> wake);
 
-  // Any thread.
+  // -- Any thread --
+
+  // False after entries were lost, until a snapshot makes up for them.
   [[nodiscard]] bool is_keeping() const { return stream_->is_in_step(); }
+  // The state writer's last failure; empty: everything is kept.
   [[nodiscard]] std::string problem() const { return state_writer_.problem(); }
+  // Snapshots written since the start.
   [[nodiscard]] std::uint64_t snapshots() const { return snapshots_; }
 
-  // A pair that was learned.
+  // -- Notes --
+
+  // Notes a pair that was learned.
   void add(std::string_view x, std::string_view y, double time, const IdHash& id);
   void add(std::span<const float> x, std::span<const float> y, double time, const IdHash& id);
   void freeze(PairExtent extent) override;
   void adopt(std::string adoption) override;
   void abandon() override;
   void refresh_every(std::uint64_t pairs) override;
-  // Hands over what was gathered.
+  // Hands the gathered pairs over as an entry.
   void flush();
-  // Calls `told` when all up to here is on the disk, or why not. From another thread.
+  // Calls `told` in the state writer's thread when all notes so far are on the disk, or with the
+  // reason why not.
   void when_kept(StateWriter::Told told);
 
   // -- Snapshots --
 
-  // Must there be one at once, because the state writer has lost entries?
+  // True if a snapshot is needed at once: the state writer has lost entries, and asks for it.
   [[nodiscard]] bool is_behind() const { return !stream_->is_in_step() && asked_; }
-  // Is one due, by time or by size?
+  // True if a snapshot is due, by time or by size.
   [[nodiscard]] bool is_due() const;
-  // When it is; late, if nothing has happened since the last.
+  // When the next snapshot is due; an hour from now while none is foreseen.
   [[nodiscard]] std::chrono::steady_clock::time_point due_at() const;
-  // Has anything happened since the last one?
+  // True if the last snapshot does not cover every entry.
   [[nodiscard]] bool has_news() const { return journal_.last().number != covered_; }
 
-  // One of this moment, without what only the lane knows; everything up to here is handed over.
-  // The next one is counted from it.
+  // A snapshot of this moment, for the caller to add the counters and the drift alarm.
   struct Draft {
     EntryPlace last;
     ServingState serving{0};
   };
+  // Hands all notes over, and begins a snapshot that covers them. Time and size of the next one
+  // count from here.
   [[nodiscard]] Draft begin_snapshot();
-  // Any thread: the long part. `told` hears of it in another one, with pairs and bytes of the
-  // snapshot.
+  // Called in the state writer's thread, with the pairs and the bytes of the snapshot. `problem` is
+  // empty if the snapshot is on the disk.
   using SnapshotTold =
       std::function<void(const std::string& problem, std::uint64_t pairs, std::uint64_t bytes)>;
+  // The long part. Any thread.
   void write_snapshot(const Draft& draft, const StreamState& state, SnapshotTold told);
 
  private:
@@ -96,12 +107,12 @@ class StreamJournal : public ModelCycle::Notes {
   std::function<void()> wake_;
   std::atomic<bool> asked_{false};  // the state writer wants a snapshot
   std::atomic<std::uint64_t> snapshots_{0};
-  KeptStream* stream_;  // calls for a snapshot as soon as it is there
+  KeptStream* stream_;  // may ask for a snapshot from now on
 
   JournalWriter journal_;
   SeenIds ids_;            // of the pairs noted down
-  std::uint64_t covered_;  // by the last snapshot
-  std::uint64_t bytes_;    // since then
+  std::uint64_t covered_;  // the last entry that a snapshot covers
+  std::uint64_t bytes_;    // handed over since then
   Clock::time_point last_snapshot_;
 };
 
