@@ -14,7 +14,7 @@
 #include "core/measure.h"
 #include "core/random.h"
 #include "engine/encoder.h"
-#include "plugins/tokenizer.h"
+#include "text/tokenizer.h"
 
 namespace phsic::bench {
 namespace {
@@ -56,9 +56,9 @@ void require_sound(const std::string& name, const Model<float>& model, const Enc
 }
 
 void measure(Report& report, const std::string& name, const Encoder& encoder,
-             const plugins::Tokenizer& tokenizer) {
+             const text::Tokenizer& tokenizer) {
   const TextSample sample = make_texts(kPairs, 3);
-  plugins::Tokens tokens;
+  text::Tokens tokens;
   const double segment = best_seconds([&] {
     for (const auto text : sample.x) tokenizer.split(text, tokens);
     for (const auto text : sample.y) tokenizer.split(text, tokens);
@@ -125,9 +125,8 @@ void write_vectors(const std::filesystem::path& file, std::size_t dim) {
 
 void texts_with_hashing(Report& report) {
   report.note("short texts (8 words on average), hashing 1024, cosine, gaussian-pmi of rank 256");
-  measure(
-      report, "hashing", Encoder(EncoderSpec::parse("hashing"), EncoderPath()),
-      plugins::Tokenizer("icu", plugins::Normalization::kNfkcCasefold, plugins::Signs::kDropped));
+  measure(report, "hashing", Encoder(EncoderSpec::parse("hashing"), EncoderPath()),
+          text::Tokenizer("icu", text::Normalization::kNfkcCasefold, text::Signs::kDropped));
 }
 
 void texts_with_word_vectors(Report& report) {
@@ -142,7 +141,7 @@ void texts_with_word_vectors(Report& report) {
   report.add("wordvec: first start, from text", 1e3 * first, "ms");
   report.add("wordvec: next start, from the cache", 1e3 * again, "ms");
   measure(report, "wordvec", *open(),
-          plugins::Tokenizer("icu", plugins::Normalization::kNfc, plugins::Signs::kKept));
+          text::Tokenizer("icu", text::Normalization::kNfc, text::Signs::kKept));
 }
 
 }  // namespace phsic::bench

@@ -8,8 +8,8 @@
 #include <limits>
 
 #include "core/error.h"
-#include "engine/cut_text.h"
 #include "engine/stream_spec.h"
+#include "text/cut_text.h"
 
 namespace phsic {
 namespace {
@@ -137,7 +137,7 @@ void Encoder::encode(std::span<const std::string_view> texts, Encoded& out) cons
   out.restart(shape_, texts.size());
   if (instance_ == nullptr) {
     for (const auto text : texts) {
-      out.bytes_.append(cut_text(text, longest_));
+      out.bytes_.append(text::cut_text(text, longest_));
       out.start_.push_back(out.bytes_.size());
     }
     return;

@@ -4,13 +4,13 @@
 
 #include <algorithm>
 
-#include "engine/cut_text.h"
+#include "text/cut_text.h"
 
 namespace phsic {
 
 void SampledTexts::add(std::uint64_t number, std::string_view x, std::string_view y) {
-  const auto short_x = cut_text(x, kLongest);
-  const auto short_y = cut_text(y, kLongest);
+  const auto short_x = text::cut_text(x, kLongest);
+  const auto short_y = text::cut_text(y, kLongest);
   entries_.push_back({number, bytes_.size(), static_cast<std::uint32_t>(short_x.size()),
                       static_cast<std::uint32_t>(short_y.size())});
   bytes_.append(short_x);

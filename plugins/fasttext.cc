@@ -18,13 +18,13 @@
 #include <string_view>
 #include <vector>
 
+#include "plugins/case_rule.h"
 #include "plugins/fasttext_check.h"
-#include "plugins/file_hash.h"
-#include "plugins/letter_case.h"
 #include "plugins/mapped_file.h"
 #include "plugins/plugin.h"
 #include "plugins/scratch_pool.h"
-#include "plugins/tokenizer.h"
+#include "text/file_hash.h"
+#include "text/tokenizer.h"
 
 namespace phsic::plugins {
 namespace {
@@ -43,7 +43,7 @@ class Model : public fasttext::FastText {
   explicit Model(const std::string& path) {
     MappedFile file(path);
     dimension_ = check_fasttext(file.bytes(), path);
-    hash_ = content_hash(file.bytes());
+    hash_ = text::content_hash(file.bytes());
     MemoryBuffer buffer(file);
     std::istream stream(&buffer);
     if (!checkModel(stream)) {
@@ -99,7 +99,7 @@ class FastText {
   explicit FastText(const Options& options)
       : weight_(options.choice("weight", {"unit", "mean", "sum"})),
         case_(options),
-        tokenizer_(options.text("tokens"), case_.normalization(), Signs::kKept),
+        tokenizer_(options.text("tokens"), case_.normalization(), text::Signs::kKept),
         model_(options.text("file")) {}
 
   [[nodiscard]] Facts facts() const {
@@ -121,7 +121,7 @@ class FastText {
 
  private:
   struct Scratch {
-    Tokens tokens;
+    text::Tokens tokens;
     std::string word;
     std::string form;  // of the word in another case
     std::vector<std::int32_t> rows;
@@ -186,7 +186,7 @@ class FastText {
 
   std::string weight_;
   CaseRule case_;
-  Tokenizer tokenizer_;
+  text::Tokenizer tokenizer_;
   Model model_;
   ScratchPool<Scratch> scratch_;
 };

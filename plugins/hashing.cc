@@ -15,7 +15,7 @@
 
 #include "plugins/plugin.h"
 #include "plugins/scratch_pool.h"
-#include "plugins/tokenizer.h"
+#include "text/tokenizer.h"
 
 namespace phsic::plugins {
 namespace {
@@ -97,9 +97,10 @@ class Hashing {
         longest_(static_cast<std::size_t>(options.integer("longest", 0, 16))),
         bigrams_(options.flag("bigrams")),
         seed_(finish(static_cast<std::uint64_t>(options.integer("seed", 0, INT64_MAX)))),
-        tokenizer_(options.text("tokens"),
-                   options.flag("fold") ? Normalization::kNfkcCasefold : Normalization::kNfc,
-                   Signs::kDropped) {
+        tokenizer_(
+            options.text("tokens"),
+            options.flag("fold") ? text::Normalization::kNfkcCasefold : text::Normalization::kNfc,
+            text::Signs::kDropped) {
     if (!words_ && !bigrams_ && longest_ < shortest_) {
       throw std::invalid_argument(
           "words, bigrams and runs of characters are all off, expected at least one of them");
@@ -126,7 +127,7 @@ class Hashing {
 
  private:
   struct Scratch {
-    Tokens tokens;
+    text::Tokens tokens;
     Places places;
     std::vector<std::uint32_t> points;  // of one word, with its ends marked
     std::uint64_t last_word = 0;
@@ -180,7 +181,7 @@ class Hashing {
   std::size_t longest_;
   bool bigrams_;
   std::uint64_t seed_;
-  Tokenizer tokenizer_;
+  text::Tokenizer tokenizer_;
   std::string identity_;
   ScratchPool<Scratch> scratch_;
 };

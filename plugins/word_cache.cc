@@ -21,11 +21,11 @@
 #include <utility>
 #include <vector>
 
-#include "plugins/file_hash.h"
 #include "plugins/file_reader.h"
-#include "plugins/tokenizer.h"
 #include "plugins/word_table_writer.h"
 #include "plugins/word_vectors_reader.h"
+#include "text/file_hash.h"
+#include "text/tokenizer.h"
 
 namespace phsic::plugins {
 namespace {
@@ -135,7 +135,7 @@ void write_table(const Model& model, int descriptor) {
   const auto limit = model.stamp.limit;
   for (std::uint64_t n = 0; (limit == 0 || n < limit) && reader.next(word, values.data()); ++n) {
     // As the words of texts are; what is not UTF-8 becomes U+FFFD in both.
-    normalize(word, Normalization::kNfc, normal);
+    text::normalize(word, text::Normalization::kNfc, normal);
     writer.add(normal, values.data());
   }
   if (!is_same(look_at(model.path, limit).stamp, model.stamp)) {
@@ -215,7 +215,7 @@ WordTable load_word_table(const std::string& path, std::uint64_t limit, const st
     }
   }
   if (!folders.empty()) let_time_tick(model.stamp);
-  const auto hash = file_hash(path);
+  const auto hash = text::file_hash(path);
   std::copy_n(hash.begin(), std::min(hash.size(), model.stamp.hash.size() - 1),
               model.stamp.hash.begin());
   for (const auto& folder : folders) {

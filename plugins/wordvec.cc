@@ -12,11 +12,11 @@
 #include <string>
 #include <string_view>
 
-#include "plugins/letter_case.h"
+#include "plugins/case_rule.h"
 #include "plugins/plugin.h"
 #include "plugins/scratch_pool.h"
-#include "plugins/tokenizer.h"
 #include "plugins/word_cache.h"
+#include "text/tokenizer.h"
 
 namespace phsic::plugins {
 namespace {
@@ -74,7 +74,7 @@ class Wordvec {
   explicit Wordvec(const Options& options)
       : weight_(options.choice("weight", {"sum", "mean", "sif"})),
         case_(options),
-        tokenizer_(options.text("tokens"), case_.normalization(), Signs::kKept),
+        tokenizer_(options.text("tokens"), case_.normalization(), text::Signs::kKept),
         limit_(static_cast<std::uint64_t>(options.integer("limit", 0, INT64_MAX))),
         table_(load_word_table(options.text("file"), limit_, cache_option(options))),
         zipf_(harmonic_number(table_.size())) {}
@@ -96,7 +96,7 @@ class Wordvec {
 
  private:
   struct Scratch {
-    Tokens tokens;
+    text::Tokens tokens;
     std::string form;  // of a word in another case
 
     [[nodiscard]] std::size_t held_bytes() const { return tokens.held_bytes() + form.capacity(); }
@@ -138,7 +138,7 @@ class Wordvec {
 
   std::string weight_;
   CaseRule case_;
-  Tokenizer tokenizer_;
+  text::Tokenizer tokenizer_;
   std::uint64_t limit_;
   WordTable table_;
   double zipf_;

@@ -13,16 +13,17 @@
 #include <vector>
 
 #include "core/spectrum.h"
-#include "plugins/letter_case.h"
 #include "plugins/number_list.h"
 #include "plugins/plugin.h"
-#include "plugins/tokenizer.h"
 #include "tests/fuzz/check_state.h"
 #include "tests/plugins/model_files.h"
+#include "text/letter_case.h"
+#include "text/tokenizer.h"
 
 namespace {
 
 using namespace phsic::plugins;
+using namespace phsic::text;
 
 using Reader = std::function<void(const std::string& text)>;
 

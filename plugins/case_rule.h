@@ -8,24 +8,22 @@
 #include <string_view>
 
 #include "plugins/options.h"
-#include "plugins/tokenizer.h"
+#include "text/letter_case.h"
+#include "text/tokenizer.h"
 
 namespace phsic::plugins {
-
-enum class LetterCase : std::uint8_t { kLower, kCapitalised, kUpper };
-
-// `word` in that case, in `out`, character by character and the same in every locale.
-void write_in_case(std::string_view word, LetterCase letter_case, std::string& out);
 
 // What to do about case, as users choose it.
 class CaseRule {
  public:
   // The option of that name: "fallback", "keep" or "fold".
-  explicit CaseRule(const Options& options, std::string_view name = "case");
+  explicit CaseRule(const Options& options, std::string_view name = "case")
+      : name_(options.choice(name, {"fallback", "keep", "fold"})),
+        has_fallback_(name_ == "fallback") {}
 
   [[nodiscard]] const std::string& name() const { return name_; }
-  [[nodiscard]] Normalization normalization() const {
-    return name_ == "fold" ? Normalization::kNfkcCasefold : Normalization::kNfc;
+  [[nodiscard]] text::Normalization normalization() const {
+    return name_ == "fold" ? text::Normalization::kNfkcCasefold : text::Normalization::kNfc;
   }
 
   // find(word), or by the rule that of the word in lower case, capitalised or in upper case,
@@ -35,8 +33,9 @@ class CaseRule {
                                                   const Find& find_exactly) const {
     auto found = find_exactly(word);
     if (found || !has_fallback_) return found;
+    using text::LetterCase;
     for (const auto other : {LetterCase::kLower, LetterCase::kCapitalised, LetterCase::kUpper}) {
-      write_in_case(word, other, scratch);
+      text::write_in_case(word, other, scratch);
       if (scratch == word) continue;
       found = find_exactly(scratch);
       if (found) break;

@@ -1,10 +1,11 @@
-// A file's content in a few letters: what an encoder's identity says of its model.
+// A file's content in a few letters: what the identity of a tokeniser or an encoder says of its
+// model.
 #pragma once
 
 #include <string>
 #include <string_view>
 
-namespace phsic::plugins {
+namespace phsic::text {
 
 // "xxh128:" and 32 hexadecimal digits. Throws std::invalid_argument with the path and the reason
 // when the file cannot be read.
@@ -13,4 +14,4 @@ namespace phsic::plugins {
 // The same of a file's bytes that are at hand.
 [[nodiscard]] std::string content_hash(std::string_view bytes);
 
-}  // namespace phsic::plugins
+}  // namespace phsic::text

@@ -1,4 +1,4 @@
-#include "plugins/plain_words.h"
+#include "text/plain_words.h"
 
 #include <unicode/brkiter.h>
 #include <unicode/locid.h>
@@ -17,7 +17,7 @@ namespace {
 // Words as they are, signs in brackets.
 std::vector<std::string> plain_pieces(const std::string& text) {
   std::vector<std::string> pieces;
-  plugins::for_each_plain_word(
+  text::for_each_plain_word(
       text, [&](std::string_view word) { pieces.emplace_back(word); },
       [&](std::string_view sign) { pieces.push_back('[' + std::string(sign) + ']'); });
   return pieces;
@@ -57,17 +57,17 @@ TEST_CASE("Plain words and signs are those that ICU finds") {
     for (int trial = 0; trial < 50'000; ++trial) {
       std::string text(random() % 25, ' ');
       for (char& c : text) c = alphabet[random() % alphabet.size()];
-      REQUIRE(plugins::is_plain(text));
+      REQUIRE(text::is_plain(text));
       REQUIRE(plain_pieces(text) == icu_pieces(text, *breaks));
     }
   }
 }
 
 TEST_CASE("Text beyond ASCII is not plain, nor are signs that versions of ICU treat differently") {
-  CHECK(plugins::is_plain(""));
-  CHECK(plugins::is_plain("Don't pay $3.50, ever!"));
+  CHECK(text::is_plain(""));
+  CHECK(text::is_plain("Don't pay $3.50, ever!"));
   for (const std::string text : {"naïve", "a_b", "a@b", "\x80", "\xff"}) {
-    CHECK(!plugins::is_plain(text));
+    CHECK(!text::is_plain(text));
   }
 }
 

@@ -1,11 +1,11 @@
-#include "plugins/letter_case.h"
+#include "text/letter_case.h"
 
 #include <unicode/uchar.h>
 #include <unicode/utf8.h>
 
 #include <array>
 
-namespace phsic::plugins {
+namespace phsic::text {
 
 void write_in_case(std::string_view word, LetterCase letter_case, std::string& out) {
   out.clear();
@@ -27,8 +27,4 @@ void write_in_case(std::string_view word, LetterCase letter_case, std::string& o
   }
 }
 
-CaseRule::CaseRule(const Options& options, std::string_view name)
-    : name_(options.choice(name, {"fallback", "keep", "fold"})),
-      has_fallback_(name_ == "fallback") {}
-
-}  // namespace phsic::plugins
+}  // namespace phsic::text

@@ -1,4 +1,4 @@
-#include "plugins/tokenizer.h"
+#include "text/tokenizer.h"
 
 #include <fmt/format.h>
 #include <sentencepiece_processor.h>
@@ -16,11 +16,11 @@
 #include <algorithm>
 #include <stdexcept>
 
-#include "plugins/file_hash.h"
-#include "plugins/plain_words.h"
-#include "plugins/stream_safe.h"
+#include "text/file_hash.h"
+#include "text/plain_words.h"
+#include "text/stream_safe.h"
 
-namespace phsic::plugins {
+namespace phsic::text {
 namespace {
 
 void require(UErrorCode status, const char* what) {
@@ -273,4 +273,4 @@ void Tokenizer::split_by_icu(std::string_view text, Tokens& tokens) const {
   }
 }
 
-}  // namespace phsic::plugins
+}  // namespace phsic::text

@@ -4,7 +4,7 @@
 #include <cstddef>
 #include <string_view>
 
-namespace phsic {
+namespace phsic::text {
 
 // The first `longest` bytes of a text, or up to three fewer where a character of UTF-8 would be
 // parted. REQUIRES: longest >= 4.
@@ -18,4 +18,4 @@ namespace phsic {
   return text.substr(0, end);
 }
 
-}  // namespace phsic
+}  // namespace phsic::text

@@ -1,4 +1,4 @@
-#include "plugins/stream_safe.h"
+#include "text/stream_safe.h"
 
 #include <fmt/format.h>
 #include <unicode/normalizer2.h>
@@ -9,7 +9,7 @@
 #include <cstdint>
 #include <stdexcept>
 
-namespace phsic::plugins {
+namespace phsic::text {
 namespace {
 
 // ICU's tables for it. Made once, read by any thread.
@@ -106,4 +106,4 @@ std::vector<std::size_t> stream_safe_cuts(std::string_view text) {
   return cuts;
 }
 
-}  // namespace phsic::plugins
+}  // namespace phsic::text

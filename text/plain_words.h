@@ -8,7 +8,7 @@
 #include <cstdint>
 #include <string_view>
 
-namespace phsic::plugins {
+namespace phsic::text {
 
 namespace plain {
 
@@ -70,4 +70,4 @@ void for_each_plain_word(std::string_view text, const TakeWord& take_word,
   }
 }
 
-}  // namespace phsic::plugins
+}  // namespace phsic::text

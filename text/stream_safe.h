@@ -9,7 +9,7 @@
 #include <string_view>
 #include <vector>
 
-namespace phsic::plugins {
+namespace phsic::text {
 
 // Marks (characters of a combining class other than 0) in a row, at most, as they are in NFKD.
 inline constexpr std::size_t kMostMarks = 30;
@@ -22,4 +22,4 @@ inline constexpr std::string_view kGraphemeJoiner = "\u034F";
 // is not UTF-8 counts as a character without marks.
 [[nodiscard]] std::vector<std::size_t> stream_safe_cuts(std::string_view text);
 
-}  // namespace phsic::plugins
+}  // namespace phsic::text

@@ -10,7 +10,7 @@
 #include <string_view>
 #include <vector>
 
-namespace phsic::plugins {
+namespace phsic::text {
 
 // The words of one text, and the memory they were found in. Reused from text to text.
 class Tokens {
@@ -91,4 +91,4 @@ class Tokenizer {
 // (stream_safe.h). What is not UTF-8 becomes U+FFFD. Linear in the text.
 void normalize(std::string_view text, Normalization normalization, std::string& out);
 
-}  // namespace phsic::plugins
+}  // namespace phsic::text

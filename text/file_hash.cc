@@ -1,4 +1,4 @@
-#include "plugins/file_hash.h"
+#include "text/file_hash.h"
 
 #include <fmt/format.h>
 #include <xxhash.h>
@@ -10,7 +10,7 @@
 #include <stdexcept>
 #include <vector>
 
-namespace phsic::plugins {
+namespace phsic::text {
 namespace {
 
 std::string to_text(const XXH128_hash_t& hash) {
@@ -40,4 +40,4 @@ std::string content_hash(std::string_view bytes) {
   return to_text(XXH3_128bits(bytes.data(), bytes.size()));
 }
 
-}  // namespace phsic::plugins
+}  // namespace phsic::text

@@ -1,5 +1,5 @@
 // What texts are before they are words: stream-safe and normal, whatever was made to be slow.
-#include "plugins/tokenizer.h"
+#include "text/tokenizer.h"
 
 #include <unicode/brkiter.h>
 #include <unicode/bytestream.h>
@@ -15,14 +15,10 @@
 #include <string>
 #include <vector>
 
-#include "plugins/scratch_pool.h"
-#include "plugins/stream_safe.h"
-#include "tests/plugins/specimens.h"
-
 namespace phsic::tests {
 namespace {
 
-using plugins::Normalization;
+using text::Normalization;
 
 constexpr Normalization kNormalizations[] = {Normalization::kNfc, Normalization::kNfkcCasefold};
 
@@ -34,7 +30,7 @@ std::string repeated(const std::string& unit, std::size_t count) {
 
 std::string normalized(const std::string& text, Normalization normalization) {
   std::string out;
-  plugins::normalize(text, normalization, out);
+  text::normalize(text, normalization, out);
   return out;
 }
 
@@ -72,8 +68,8 @@ std::string random_text(const std::vector<std::pair<UChar32, UChar32>>& ranges, 
   return text.toUTF8String(bytes);
 }
 
-std::vector<std::string> words_of(const plugins::Tokenizer& tokenizer, const std::string& text) {
-  plugins::Tokens tokens;
+std::vector<std::string> words_of(const text::Tokenizer& tokenizer, const std::string& text) {
+  text::Tokens tokens;
   tokenizer.split(text, tokens);
   std::vector<std::string> words;
   for (std::size_t i = 0; i < tokens.size(); ++i) words.emplace_back(tokens.word(i));
@@ -142,7 +138,7 @@ TEST_CASE("Words of scripts without a dictionary are those that ICU finds") {
   const std::unique_ptr<icu::BreakIterator> breaks(
       icu::BreakIterator::createWordInstance(icu::Locale::getRoot(), status));
   REQUIRE(U_SUCCESS(status));
-  const plugins::Tokenizer tokenizer("icu", Normalization::kNfc, plugins::Signs::kDropped);
+  const text::Tokenizer tokenizer("icu", Normalization::kNfc, text::Signs::kDropped);
   std::mt19937 random(13);
   // Tai Le, New Tai Lue, Tai Tham, Tai Viet and Ahom, and what may stand beside them.
   const std::vector<std::pair<UChar32, UChar32>> ranges = {
@@ -156,58 +152,11 @@ TEST_CASE("Words of scripts without a dictionary are those that ICU finds") {
   }
 }
 
-TEST_CASE("A long text has the pieces of its sentences") {
-  const LoadedEncoder encoder(
-      shipped("hashing"),
-      R"({"dim": 64, "tokens": ")" + (specimen_models() / "pieces.model") + R"("})");
-  const std::vector<std::string> sentences = {"the river carries boats", "while seven birds sing",
-                                              "about Paris and about old stones"};
-  std::string text;
-  Row sum(64);
-  for (int i = 0; i < 1'000; ++i) {
-    const auto& sentence = sentences[static_cast<std::size_t>(i) % sentences.size()];
-    const auto row = encoder.encode(sentence);
-    for (std::size_t d = 0; d < sum.size(); ++d) sum[d] += row[d];
-    text += sentence + " ";
-  }
-  REQUIRE(text.size() > 20'000);
-  CHECK(encoder.encode(text) == sum);
-}
-
-TEST_CASE("What a long text needed is given back") {
-  struct Scratch {
-    std::size_t bytes = 0;
-    [[nodiscard]] std::size_t held_bytes() const { return bytes; }
-  };
-  using Pool = plugins::ScratchPool<Scratch>;
-  Pool pool;
-  { (*Pool::Loan(pool)).bytes = 1000; }
-  CHECK((*Pool::Loan(pool)).bytes == 1000);
-  { (*Pool::Loan(pool)).bytes = 10'000'000; }
-  CHECK((*Pool::Loan(pool)).bytes == 0);
-
-  const plugins::Tokenizer tokenizer("icu", Normalization::kNfc, plugins::Signs::kDropped);
-  plugins::Tokens tokens;
+TEST_CASE("Tokens tell how much memory a long text left them") {
+  const text::Tokenizer tokenizer("icu", Normalization::kNfc, text::Signs::kDropped);
+  text::Tokens tokens;
   tokenizer.split(repeated("\u00e9 ", 100'000), tokens);
   CHECK(tokens.held_bytes() > 300'000 * (1 + sizeof(char16_t)));
-}
-
-// Where an encoder's cost is the square of the length, one of these takes minutes: see TIMEOUT.
-TEST_CASE("No encoder takes long for a text made to be slow", "[cost]") {
-  const auto of_length = [](const std::string& unit, std::size_t bytes) {
-    return "a" + repeated(unit, bytes / unit.size());
-  };
-  for_each_specimen([&](const Specimen& specimen) {
-    if (!specimen.takes_any_text) return;
-    static_cast<void>(specimen.open().encode(of_length("\u0301\u0316", 1'000'000)));
-    // Nothing that the model of pieces knows.
-    if (specimen.name != "hashing pieces") return;
-    static_cast<void>(specimen.open().encode(of_length("\u4e2d", 3'000'000)));
-  });
-  const LoadedEncoder folding(shipped("hashing"), "{}");
-  static_cast<void>(folding.encode(of_length("\u0301\u034f\u0316", 1'000'000)));
-  // Two scripts without a dictionary.
-  static_cast<void>(folding.encode(of_length("\u1950\u1980", 10'000'000)));
 }
 
 }  // namespace phsic::tests
