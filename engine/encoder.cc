@@ -19,6 +19,18 @@ static_assert(PHSIC_MAX_DIMENSION == kMaxDimension, "what an encoder gives, a st
 constexpr std::size_t kErrorSize = 1024;
 // Entries that a sparse row is first given room for, on average.
 constexpr std::size_t kRoomPerRow = 256;
+constexpr std::uint32_t kKnownFlags = PHSIC_ADDITIVE;
+
+// Adds row i of vectors to `sum`.
+void add_row(const Items<float>& items, std::size_t i, std::vector<double>& sum) {
+  if (const auto* dense = std::get_if<DenseRows<float>>(&items)) {
+    for (std::size_t d = 0; d < dense->dim; ++d) sum[d] += dense->row(i)[d];
+  } else if (const auto* sparse = std::get_if<SparseRows<float>>(&items)) {
+    for (auto k = sparse->start[i]; k < sparse->start[i + 1]; ++k) {
+      sum[sparse->index[k]] += sparse->value[k];
+    }
+  }
+}
 
 }  // namespace
 
@@ -93,9 +105,17 @@ Encoder::Encoder(const EncoderSpec& spec, const EncoderPath& path)
   if (facts.identity == nullptr || *facts.identity == '\0') {
     instance_->refuse("has no identity, expected a text");
   }
+  if ((facts.flags & ~kKnownFlags) != 0) {
+    instance_->refuse(fmt::format(
+        "says that its flags are {:#x}, expected none but {:#x}: it was made for another "
+        "version of phsic, or leaves them undefined",
+        facts.flags, kKnownFlags));
+  }
   shape_ = {facts.layout == PHSIC_DENSE ? ItemKind::kDense : ItemKind::kSparse, facts.dimension};
   identity_ = facts.identity;
+  is_additive_ = (facts.flags & PHSIC_ADDITIVE) != 0;
   require_honest();
+  if (is_additive_) require_additive();
 }
 
 // Tries two texts in buffers of the size that was promised, with a margin behind it.
@@ -130,6 +150,30 @@ void Encoder::require_honest() const {
       instance_->refuse(fmt::format("wrote the index {}, expected less than its dimension of {}",
                                     indices[i], dim));
     }
+  }
+}
+
+// Tries a text and its two words. Both may be unknown to the encoder, so this finds the careless.
+void Encoder::require_additive() const {
+  constexpr double kRounding = 1e-4;
+  const std::array<std::string_view, 3> texts = {"the river", "the", "river"};
+  Encoded encoded;
+  encode(texts, encoded);
+  if (!encoded.problems().empty()) return;
+  const auto rows = encoded.view();
+  for (std::size_t i = 0; i < texts.size(); ++i) {
+    if (inspect(rows, i) != Fault::kNone) return;  // of no use to any stream
+  }
+  std::vector<double> whole(shape_.dim);
+  std::vector<double> parts(shape_.dim);
+  add_row(rows, 0, whole);
+  add_row(rows, 1, parts);
+  add_row(rows, 2, parts);
+  for (std::size_t d = 0; d < shape_.dim; ++d) {
+    if (std::abs(whole[d] - parts[d]) <= kRounding * (1 + std::abs(whole[d]))) continue;
+    instance_->refuse(
+        fmt::format("says that rows add up, but place {} of \"{}\" is {}, expected {} by its words",
+                    d, texts[0], whole[d], parts[d]));
   }
 }
 

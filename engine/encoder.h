@@ -62,6 +62,8 @@ class Encoder {
   [[nodiscard]] ItemShape shape() const { return shape_; }
   // Everything that the items depend on.
   [[nodiscard]] const std::string& identity() const { return identity_; }
+  // Where a text is cut at white space, is its item the sum of its parts' items? False: unknown.
+  [[nodiscard]] bool is_additive() const { return is_additive_; }
 
   // Encodes texts[i] as row i. Throws an Error when the encoder fails as a whole or breaks the
   // rules of its interface.
@@ -71,6 +73,7 @@ class Encoder {
   struct Instance;
 
   void require_honest() const;
+  void require_additive() const;
 
   // What the next call of the plugin achieved.
   struct Step {
@@ -84,6 +87,7 @@ class Encoder {
 
   ItemShape shape_;
   std::string identity_;
+  bool is_additive_ = false;
   std::size_t longest_ = kWhole;
   std::shared_ptr<Instance> instance_;  // null: texts as they are
 };

@@ -39,13 +39,23 @@ struct phsic_text {
 
 enum phsic_layout { PHSIC_DENSE = 0, PHSIC_SPARSE = 1 };
 
+/* What an instance promises beyond what every encoder must do: bits of phsic_encoder_facts.flags.
+ * The caller may rely on them. Bits that have no name here are 0: an encoder that sets one is
+ * refused, as it may mean something that the caller would have to heed. */
+enum phsic_encoder_flag {
+  /* Rows add up: where a text is cut at white space, its row is the sum of its parts' rows, but for
+   * rounding. So no row is scaled to a length, divided by a number of words, or has anything of
+   * words on both sides of the cut. What becomes of rows later, in a kernel, does not matter. */
+  PHSIC_ADDITIVE = 1
+};
+
 /* What an instance is. Filled by describe(). */
 struct phsic_encoder_facts {
   uint32_t dimension;  /* 1 to PHSIC_MAX_DIMENSION, the same for the life of the instance */
   uint32_t layout;     /* an enum phsic_layout */
   uint32_t concurrent; /* 1: encode() may run in several threads at once on one instance; 0: the
                           caller lets one thread in at a time */
-  uint32_t reserved;   /* 0 */
+  uint32_t flags;      /* of enum phsic_encoder_flag; 0: no promises. Was `reserved`, which was 0 */
   /* Everything that the vectors depend on: name, version, options that matter, a hash of the model
    * file. Two instances with the same identity give the same vectors. Owned by the instance, valid
    * until close(). */

@@ -110,7 +110,11 @@ class Hashing {
                             bigrams_, options.integer("seed", 0, INT64_MAX), tokenizer_.identity());
   }
 
-  [[nodiscard]] Facts facts() const { return {dim_, PHSIC_SPARSE, true, identity_}; }
+  [[nodiscard]] Facts facts() const {
+    const bool is_additive = !bigrams_ && tokenizer_.ends_words_at_white_space();
+    return {dim_, PHSIC_SPARSE, true, identity_,
+            is_additive ? static_cast<std::uint32_t>(PHSIC_ADDITIVE) : 0};
+  }
 
   void encode(const phsic_text* texts, std::size_t n, RowWriter& rows) {
     typename ScratchPool<Scratch>::Loan loan(scratch_);

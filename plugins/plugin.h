@@ -38,6 +38,7 @@ struct Facts {
   phsic_layout layout = PHSIC_DENSE;
   bool concurrent = true;
   std::string identity;
+  std::uint32_t flags = 0;
 };
 
 // Thrown by encode() for the text after the last finished row.
@@ -117,8 +118,8 @@ class Plugin {
 
   static void describe(const void* instance, phsic_encoder_facts* facts) noexcept {
     const Facts& ours = static_cast<const Instance*>(instance)->facts;
-    *facts = {ours.dimension, static_cast<std::uint32_t>(ours.layout), ours.concurrent ? 1U : 0U, 0,
-              ours.identity.c_str()};
+    *facts = {ours.dimension, static_cast<std::uint32_t>(ours.layout), ours.concurrent ? 1U : 0U,
+              ours.flags, ours.identity.c_str()};
   }
 
   static int encode(void* instance, const phsic_text* texts, std::size_t n, phsic_rows* rows,

@@ -69,6 +69,10 @@ class Tokenizer {
   // What the words depend on besides the text; a hash stands for the model file.
   [[nodiscard]] const std::string& identity() const { return identity_; }
 
+  // Does a word end at white space, and depend on nothing beyond it? A SentencePiece model may do
+  // otherwise.
+  [[nodiscard]] bool ends_words_at_white_space() const { return cut_ != Cut::kPieces; }
+
   // Any bytes: what is not UTF-8 reads as U+FFFD.
   void split(std::string_view text, Tokens& tokens) const;
 

@@ -20,6 +20,9 @@ ENCODER = r"""
 #ifndef WRITTEN
 #define WRITTEN 2
 #endif
+#ifndef FLAGS
+#define FLAGS 0
+#endif
 #ifndef VALUE
 #define VALUE (float)(t[k].size + d + 1)
 #endif
@@ -30,7 +33,7 @@ static void* open_it(const char* o, char* e, size_t n) {
 }
 static void describe(const void* i, struct phsic_encoder_facts* f) {
   (void)i;
-  f->dimension = DIMENSION; f->layout = PHSIC_DENSE; f->concurrent = 1; f->reserved = 0;
+  f->dimension = DIMENSION; f->layout = PHSIC_DENSE; f->concurrent = 1; f->flags = FLAGS;
   f->identity = "two";
 }
 static int encode(void* i, const struct phsic_text* t, size_t n, struct phsic_rows* r, char* e,
@@ -306,7 +309,9 @@ class Encoders(Case):
                 (["-DDIMENSION=0"], ["dimension is 0", "expected 1 to 32768"]),
                 (["-DDIMENSION=40000"], ["dimension is 40000"]),
                 (["-DDIMENSION=3"], ["wrote 4 values", "expected 6", "dimension of 3"]),
-                (["-DDIMENSION=1"], ["beyond its dimension of 1"])):
+                (["-DDIMENSION=1"], ["beyond its dimension of 1"]),
+                (["-DFLAGS=6"], ["flags are 0x6", "expected none but 0x1"]),
+                (["-DFLAGS=1"], ["says that rows add up", "is 11, expected 12"])):
             library = self.compile("two.so", *flags)
             told = complaint("score", "--encoder", library, stdin="a\tb\n")
             for word in [str(library), *words]:

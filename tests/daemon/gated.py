@@ -28,7 +28,7 @@ static void gated_describe(const void* instance, struct phsic_encoder_facts* fac
   facts->dimension = DIMENSION;
   facts->layout = PHSIC_DENSE;
   facts->concurrent = 1;
-  facts->reserved = 0;
+  facts->flags = 0;
   facts->identity = "gated 1";
 }
 

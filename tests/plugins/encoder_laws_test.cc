@@ -26,6 +26,42 @@ void require_same(const std::vector<Row>& a, const std::vector<Row>& b) {
   }
 }
 
+// Characters of many scripts, a third of them white space or signs.
+std::string random_text(std::mt19937& random) {
+  static const std::vector<std::string> kCharacters = {
+      "a", "B",  "é",      "e\u0301", "ß",  "7",      ".", "'", ",", "-",    "@",  "_",
+      "Ж", "東", "京",     "の",      "カ", "ไ",      "ท", "ย", "क", "ि",    "א",  "\"",
+      "ﬁ", "😀",  "\u200d", "\u0301",  "³",  "\u1950", "¨", "🇩", "🇪", "\xff", "\n", "\u00a0"};
+  std::string text;
+  for (auto left = random() % 24; left > 0; --left) {
+    text += random() % 4 == 0 ? " " : kCharacters[random() % kCharacters.size()];
+  }
+  return text;
+}
+
+// How many of the texts, cut at white space in two, have another row than their parts' sum.
+std::size_t count_sums_that_differ(const LoadedEncoder& encoder,
+                                   const std::vector<std::string>& texts) {
+  constexpr float kRounding = 1e-5F;
+  std::mt19937 random(17);
+  const std::vector<std::string> spaces = {" ", "\n", "\u3000"};
+  const auto any_text = [&] {
+    return random() % 2 == 0 ? random_text(random) : texts[random() % texts.size()];
+  };
+  std::size_t differ = 0;
+  for (int trial = 0; trial < 2'000; ++trial) {
+    const auto one = any_text();
+    const auto other = any_text();
+    const auto rows = encoder.encode({one + spaces[random() % spaces.size()] + other, one, other});
+    for (std::size_t d = 0; d < rows[0].size(); ++d) {
+      if (std::abs(rows[0][d] - (rows[1][d] + rows[2][d])) <= kRounding) continue;
+      ++differ;
+      break;
+    }
+  }
+  return differ;
+}
+
 }  // namespace
 
 TEST_CASE("An encoder describes itself") {
@@ -47,7 +83,7 @@ TEST_CASE("An encoder describes itself") {
     CHECK(facts.dimension >= 1);
     CHECK(facts.dimension <= PHSIC_MAX_DIMENSION);
     CHECK(facts.layout <= PHSIC_SPARSE);
-    CHECK(facts.reserved == 0);
+    CHECK((facts.flags & ~std::uint32_t{PHSIC_ADDITIVE}) == 0);
     CHECK(encoder.identity().find(plugin.name) == 0);
   });
 }
@@ -86,6 +122,41 @@ TEST_CASE("A text without anything known is a row of zeros") {
       CHECK(encoder.encode(text) == Row(encoder.dimension()));
     }
   });
+}
+
+TEST_CASE("Rows add up where the encoder says so") {
+  std::vector<std::string> additive;
+  for_each_specimen([&](const Specimen& specimen) {
+    const auto encoder = specimen.open();
+    if ((encoder.facts().flags & PHSIC_ADDITIVE) == 0) return;
+    CHECK(count_sums_that_differ(encoder, specimen.texts) == 0);
+    additive.push_back(specimen.name);
+  });
+  CHECK(additive == std::vector<std::string>{"hashing", "the documented one"});
+}
+
+TEST_CASE("hashing says that rows add up where its words depend on nothing beyond white space") {
+  const auto pieces = nlohmann::json(specimen_models() / "pieces.model").dump();
+  const std::vector<std::string> texts = {"the river", "The boats are at sea.", ""};
+  struct Choice {
+    std::string options;
+    bool is_additive;
+  };
+  for (const auto& [options, is_additive] : std::vector<Choice>{
+           {R"({"dim": 128})", true},
+           {R"({"dim": 128, "fold": false})", true},
+           {R"({"dim": 128, "tokens": "whitespace", "words": false})", true},
+           {R"({"dim": 128, "tokens": "whitespace", "fold": false, "longest": 0})", true},
+           {R"({"dim": 128, "bigrams": true})", false},
+           {R"({"dim": 128, "tokens": )" + pieces + "}", false}}) {
+    INFO(options);
+    const LoadedEncoder encoder(shipped("hashing"), options);
+    CHECK((encoder.facts().flags == PHSIC_ADDITIVE) == is_additive);
+    if (is_additive) CHECK(count_sums_that_differ(encoder, texts) == 0);
+  }
+  // The law does reject what does not add up.
+  CHECK(count_sums_that_differ({shipped("hashing"), R"({"dim": 128, "bigrams": true})"}, texts) >
+        500);
 }
 
 TEST_CASE("Any bytes are encoded or refused with a reason") {
