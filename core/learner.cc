@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <numbers>
 
 #include "core/kernel_columns.h"
 #include "core/random.h"
@@ -12,30 +11,11 @@
 namespace phsic {
 namespace {
 
-// The running residual remembers with a half-life of this many blocks (2048 pairs).
-constexpr double kMemory = 8;
-// New pivots must promise something: the residual has to have grown by this factor since the
-// present ones were chosen.
-constexpr double kGrowth = 1.5;
-// A bandwidth that differs by less than this factor is kept, so that the moments can be carried.
-constexpr double kBandwidthChange = 2;
 // At most this share of the stream, and of its memory, is held back.
 constexpr double kHeldBackShare = 0.2;
 constexpr double kHeldBackMemory = 0.25;
 
 }  // namespace
-
-template <class T>
-void Learner<T>::Side::remember(const FeatureBlock<T>& block, const double* weights) {
-  if (block.residual.empty()) return;
-  const double keep = std::exp2(-1 / kMemory);
-  residual_sum *= keep;
-  self_sum *= keep;
-  for (std::size_t i = 0; i < block.residual.size(); ++i) {
-    residual_sum += weights[i] * block.residual[i];
-    self_sum += weights[i] * block.self[i];
-  }
-}
 
 template <class T>
 double Learner<T>::Side::squared_length(std::size_t recent_index) const {
@@ -75,7 +55,7 @@ std::size_t Learner<T>::Side::clip_newest(const Kernel& kernel) {
 }
 
 template <class T>
-Learner<T>::Learner(const StreamConfig& config) : config_(config) {
+Learner<T>::Learner(const StreamConfig& config) : config_(config), clock_(config.forgetting) {
   config.validate();
   const auto prepare = [](Side& side, const SideConfig& of) {
     side.recent = RecentItems<T>(of.items);
@@ -116,19 +96,16 @@ std::size_t Learner<T>::learn(const Items<T>& x, const Items<T>& y, const double
   std::size_t learned = 0;
   for (std::size_t i = 0; i < rows; ++i) {
     const double weight = weights == nullptr ? 1 : weights[i];
-    const double time = times == nullptr ? latest_time_ : times[i];
+    const double time = times == nullptr ? clock_.latest_time() : times[i];
     const Fault fault = accept(x, y, i, weight, time);
     if (faults != nullptr) faults[i] = fault;
     if (fault != Fault::kNone) {
       ++refused_;
       continue;
     }
-    latest_time_ = has_time_ ? std::max(latest_time_, time) : time;
-    has_time_ = true;
+    clock_.arrive(time);
     weights_.push_back(weight);
-    times_.push_back(latest_time_);
     ++accepted_;
-    ++sequence_;
     ++learned;
     clipped_ += x_.clip_newest(config_.x.kernel) + y_.clip_newest(config_.y.kernel);
     if (!is_ready() && weights_.size() >= config_.reservoir) choose_first_pivots();
@@ -152,11 +129,10 @@ std::size_t Learner<T>::held_back() const {
       forgetting.mode == Forgetting::Mode::kWindowPairs) {
     most = std::min(most, kHeldBackMemory * forgetting.span);
   }
-  std::size_t count = std::min(static_cast<std::size_t>(most), times_.size());
+  std::size_t count = std::min(static_cast<std::size_t>(most), clock_.recent());
   if (forgetting.by_seconds()) {
-    const double oldest = latest_time_ - kHeldBackMemory * forgetting.span;
-    const auto young = std::lower_bound(times_.begin(), times_.end(), oldest);
-    count = std::min(count, static_cast<std::size_t>(times_.end() - young));
+    const double oldest = clock_.latest_time() - kHeldBackMemory * forgetting.span;
+    count = std::min(count, clock_.recent_since(oldest));
   }
   return count;
 }
@@ -171,102 +147,37 @@ ItemBlock<T> Learner<T>::held_back_y() const {
   return y_.recent.from(y_.recent.size() - held_back());
 }
 
-// When the recent pair with this index arrived, in the unit of forgetting.
-template <class T>
-double Learner<T>::arrival(std::size_t recent_index) const {
-  if (config_.forgetting.by_seconds()) return times_[recent_index];
-  return static_cast<double>(sequence_ - times_.size() + recent_index);
-}
-
-// How a pair of the recent index weighs at a later (or earlier) time, as a power of 2.
-template <class T>
-double Learner<T>::fading(std::size_t recent_index, double now) const {
-  return (arrival(recent_index) - now) / config_.forgetting.half_life();
-}
-
-// The logarithm of what a pair arriving at `time` weighs compared with one at time 0.
-template <class T>
-double Learner<T>::log_fading(double time) const {
-  return time / config_.forgetting.half_life() * std::numbers::ln2;
-}
-
-// How many buckets a window has; in pairs, no more than it has blocks.
-template <class T>
-std::size_t Learner<T>::bucket_count() const {
-  const Forgetting& forgetting = config_.forgetting;
-  if (!forgetting.is_window()) return 1;
-  if (forgetting.by_seconds()) return forgetting.buckets;
-  const double blocks = std::max(1.0, std::floor(forgetting.span / kBlockPairs));
-  return static_cast<std::size_t>(std::min<double>(forgetting.buckets, blocks));
-}
-
 // A bucket's share of the reservoir.
 template <class T>
 std::size_t Learner<T>::bucket_capacity() const {
-  return std::max<std::size_t>(1, config_.reservoir / bucket_count());
-}
-
-// The bucket of what arrived at this time. In pairs, a bucket is a whole number of blocks.
-template <class T>
-std::int64_t Learner<T>::bucket_at(double time) const {
-  if (!config_.forgetting.is_window()) return 0;
-  double span = config_.forgetting.span / static_cast<double>(bucket_count());
-  if (!config_.forgetting.by_seconds()) span = std::ceil(span / kBlockPairs) * kBlockPairs;
-  return static_cast<std::int64_t>(std::clamp(std::floor(time / span), -9e15, 9e15));
-}
-
-// The bucket of the newest pair: what the window is counted back from.
-template <class T>
-std::int64_t Learner<T>::newest_bucket() const {
-  return bucket_at(config_.forgetting.by_seconds() ? latest_time_ : newest_number());
-}
-
-template <class T>
-double Learner<T>::newest_number() const {
-  return static_cast<double>(sequence_) - 1;
-}
-
-// Has this bucket left the window?
-template <class T>
-bool Learner<T>::is_past(std::int64_t bucket) const {
-  return config_.forgetting.is_window() &&
-         bucket <= newest_bucket() - static_cast<std::int64_t>(bucket_count());
-}
-
-// How many of the recent pairs have left the window without ever leaving the recent ones.
-template <class T>
-std::size_t Learner<T>::past_recent() const {
-  std::size_t count = 0;
-  while (count < times_.size() && is_past(bucket_at(arrival(count)))) ++count;
-  return count;
+  return std::max<std::size_t>(1, config_.reservoir / clock_.bucket_count());
 }
 
 template <class T>
 void Learner<T>::flush_ready() {
-  while (is_ready() && times_.size() >= held_back() + kBlockPairs) flush(kBlockPairs);
+  while (is_ready() && clock_.recent() >= held_back() + kBlockPairs) flush(kBlockPairs);
 }
 
 // Moves the `count` oldest recent pairs into the moments and offers them to the reservoir.
 template <class T>
 void Learner<T>::flush(std::size_t count) {
   // A block belongs to the bucket of its last pair.
-  Bucket& bucket = bucket_for(bucket_at(arrival(count - 1)));
+  Bucket& bucket = bucket_for(clock_.bucket_at(clock_.arrival(count - 1)));
   add_recent(bucket.moments, 0, count, scratch_);
-  x_.remember(scratch_.x, weights_.data());
-  y_.remember(scratch_.y, weights_.data());
+  x_.fit.remember(scratch_.x, weights_.data());
+  y_.fit.remember(scratch_.y, weights_.data());
 
   const Items<T> x = x_.recent.block_at(0).view();
   const Items<T> y = y_.recent.block_at(0).view();
-  const std::uint64_t first = sequence_ - times_.size();
   for (std::size_t i = 0; i < count; ++i) {
-    const double log_weight = std::log(weights_[i]) + log_fading(arrival(i));
-    bucket.reservoir.offer(x, y, i, first + i, log_weight,
-                           Random(config_.seed, first + i).uniform());
+    const std::uint64_t number = clock_.number(i);
+    const double log_weight = std::log(weights_[i]) + clock_.log_fading(clock_.arrival(i));
+    bucket.reservoir.offer(x, y, i, number, log_weight, Random(config_.seed, number).uniform());
   }
   x_.recent.drop_front_block();
   y_.recent.drop_front_block();
   weights_.erase(weights_.begin(), weights_.begin() + static_cast<std::ptrdiff_t>(count));
-  times_.erase(times_.begin(), times_.begin() + static_cast<std::ptrdiff_t>(count));
+  clock_.drop_oldest(count);
 }
 
 // The bucket of this id, which is opened if there is none; what the window has room for no more
@@ -287,7 +198,7 @@ typename Learner<T>::Bucket& Learner<T>::bucket_for(std::int64_t id) {
   const std::ptrdiff_t opened = inserted - buckets_.begin();
   const auto past = std::min<std::ptrdiff_t>(
       opened, std::count_if(buckets_.begin(), buckets_.end(), [&](const Bucket& old) {
-        return old.id <= buckets_.back().id - static_cast<std::int64_t>(bucket_count());
+        return clock_.is_before_window(old.id, buckets_.back().id);
       }));
   buckets_.erase(buckets_.begin(), buckets_.begin() + past);
   return buckets_[static_cast<std::size_t>(opened - past)];
@@ -321,9 +232,9 @@ void Learner<T>::add_recent(Moments& moments, std::size_t first, std::size_t cou
   x_.map->map(slice(x, offset, count), scratch.x, scratch.workspace);
   y_.map->map(slice(y, offset, count), scratch.y, scratch.workspace);
   // After a merge the moments may be of a later time than our own pairs.
-  double now = arrival(first + count - 1);
+  double now = clock_.arrival(first + count - 1);
   if (moments.pairs() > 0) now = std::max(now, moments.now());
-  if (accepted_ == times_.size() && moments.pairs() == 0) {
+  if (accepted_ == clock_.recent() && moments.pairs() == 0) {
     moments.move_origin(origin_for(*x_.map, scratch.x.features),
                         origin_for(*y_.map, scratch.y.features));
   }
@@ -331,13 +242,13 @@ void Learner<T>::add_recent(Moments& moments, std::size_t first, std::size_t cou
   moments.advance(now);
   const double* begin = weights_.data() + first;
   const bool all_one = std::all_of(begin, begin + count, [](double w) { return w == 1; });
-  if (all_one && fading(first, now) == 0) {
+  if (all_one && clock_.fading(first, now) == 0) {
     moments.add(scratch.x.features, scratch.y.features, nullptr, scratch.workspace);
     return;
   }
   Workspace::Buffer<double> weights(scratch.workspace, count);
   for (std::size_t i = 0; i < count; ++i) {
-    weights[i] = begin[i] * std::exp2(fading(first + i, now));
+    weights[i] = begin[i] * std::exp2(clock_.fading(first + i, now));
   }
   moments.add(scratch.x.features, scratch.y.features, weights.data(), scratch.workspace);
 }
@@ -348,7 +259,7 @@ Moments Learner<T>::moments(Extent extent) const {
   Moments total(x_.map->dim(), y_.map->dim(), config_.parts, config_.forgetting.half_life());
   bool first_one = true;
   for (const Bucket& bucket : buckets_) {
-    if (is_past(bucket.id)) continue;
+    if (clock_.is_past(bucket.id)) continue;
     if (first_one) {
       total = bucket.moments;
     } else {
@@ -358,8 +269,8 @@ Moments Learner<T>::moments(Extent extent) const {
   }
   // The incomplete block, and the pairs held back if they are wanted, go into the copy only.
   Scratch scratch;
-  const std::size_t end = times_.size() - (extent == Extent::kAll ? 0 : held_back());
-  for (std::size_t first = past_recent(); first < end;) {
+  const std::size_t end = clock_.recent() - (extent == Extent::kAll ? 0 : held_back());
+  for (std::size_t first = clock_.recent_past(); first < end;) {
     const std::size_t block_end = (first / kBlockPairs + 1) * kBlockPairs;
     const std::size_t count = std::min(block_end, end) - first;
     add_recent(total, first, count, scratch);
@@ -373,11 +284,11 @@ double Learner<T>::effective_pairs() const {
   double weight = 0;
   double squared = 0;
   for (const Bucket& bucket : buckets_) {
-    if (is_past(bucket.id)) continue;
+    if (clock_.is_past(bucket.id)) continue;
     weight += bucket.moments.weight();
     squared += bucket.moments.squared_weight();
   }
-  const auto recent = static_cast<double>(times_.size());
+  const auto recent = static_cast<double>(clock_.recent());
   weight += recent;
   squared += recent;
   return squared > 0 ? weight * weight / squared : 0;
@@ -391,7 +302,7 @@ std::vector<std::uint64_t> Learner<T>::kept_numbers() const {
     numbers.insert(numbers.end(), sampled.begin(), sampled.end());
   }
   std::sort(numbers.begin(), numbers.end());
-  for (std::size_t i = times_.size(); i > 0; --i) numbers.push_back(sequence_ - i);
+  for (std::size_t i = 0; i < clock_.recent(); ++i) numbers.push_back(clock_.number(i));
   return numbers;
 }
 
@@ -401,8 +312,8 @@ typename Reservoir<T>::Sample Learner<T>::sample() const {
   all.x = ItemBlock<T>(config_.x.items);
   all.y = ItemBlock<T>(config_.y.items);
   for (const Bucket& bucket : buckets_) {
-    if (is_past(bucket.id)) continue;
-    const auto part = bucket.reservoir.sample(log_fading(bucket.moments.now()));
+    if (clock_.is_past(bucket.id)) continue;
+    const auto part = bucket.reservoir.sample(clock_.log_fading(bucket.moments.now()));
     all.x.append_all(part.x);
     all.y.append_all(part.y);
     all.weights.insert(all.weights.end(), part.weights.begin(), part.weights.end());
@@ -414,94 +325,49 @@ typename Reservoir<T>::Sample Learner<T>::sample() const {
 template <class T>
 typename Reservoir<T>::Sample Learner<T>::sample_with_recent(Extent extent) const {
   auto all = sample();
-  const std::size_t first = past_recent();
-  const std::size_t end = times_.size() - (extent == Extent::kAll ? 0 : held_back());
+  const std::size_t first = clock_.recent_past();
+  const std::size_t end = clock_.recent() - (extent == Extent::kAll ? 0 : held_back());
   if (first >= end) return all;
   ItemBlock<T> recent_x = x_.recent.from(first);
   ItemBlock<T> recent_y = y_.recent.from(first);
-  for (std::size_t i = end; i < times_.size(); ++i) {
+  for (std::size_t i = end; i < clock_.recent(); ++i) {
     recent_x.drop_back();
     recent_y.drop_back();
   }
   // As of the newest: after a long silence, the recent pairs as of the moments' time would weigh
   // infinitely much.
-  double now = arrival(times_.size() - 1);
+  double now = clock_.arrival(clock_.recent() - 1);
   if (!buckets_.empty()) {
     const double moments_now = buckets_.back().moments.now();
-    const double silence = std::max(fading(times_.size() - 1, moments_now), 0.0);
+    const double silence = std::max(clock_.fading(clock_.recent() - 1, moments_now), 0.0);
     for (double& weight : all.weights) weight *= std::exp2(-silence);
     now = std::max(now, moments_now);
   }
   all.x.append_all(recent_x);
   all.y.append_all(recent_y);
   for (std::size_t i = first; i < end; ++i) {
-    all.weights.push_back(weights_[i] * std::exp2(fading(i, now)));
-    all.sequences.push_back(sequence_ - times_.size() + i);
+    all.weights.push_back(weights_[i] * std::exp2(clock_.fading(i, now)));
+    all.sequences.push_back(clock_.number(i));
   }
   return all;
 }
 
 template <class T>
-bool Learner<T>::side_wants_pivots(const Side& side, const SideConfig& config,
-                                   const ItemBlock<T>& items,
-                                   const std::vector<double>& weights) const {
-  if (!config.uses_pivots() || items.size() == 0) return false;
-  if (side.map == nullptr) return true;
-  // What is left unexplained has grown, or what is explained has shrunk, which tells more where the
-  // pivots never explained much.
-  const double left = side.unexplained();
-  const bool worse = left > kGrowth * side.chosen_unexplained ||
-                     1 - left < (1 - side.chosen_unexplained) / kGrowth;
-  if (left > config_.residual_threshold && worse) return true;
-  // A kernel that is far too wide has no residual to complain of.
-  if (!config.kernel.needs_fitting()) return false;
-  const Kernel fitted =
-      config.kernel.fitted(items.template cast<double>().view(), weights, config_.seed);
-  return side.map->kernel().bandwidth_ratio(fitted) >= kBandwidthChange;
-}
-
-template <class T>
 bool Learner<T>::wants_pivots() const {
-  if (!config_.x.uses_pivots() && !config_.y.uses_pivots()) return false;
+  const PivotPolicy<T> policy(config_);
+  if (!policy.uses_pivots()) return false;
   const auto all = sample_with_recent(Extent::kAll);
-  return side_wants_pivots(x_, config_.x, all.x, all.weights) ||
-         side_wants_pivots(y_, config_.y, all.y, all.weights);
-}
-
-template <class T>
-PivotSet<T> Learner<T>::choose_side(const SideConfig& config, const Side& side,
-                                    const ItemBlock<T>& items, const std::vector<double>& weights,
-                                    std::uint64_t seed, double& unexplained) const {
-  const ItemBlock<double> precise = items.template cast<double>();
-  Kernel kernel = config.kernel.fitted(precise.view(), weights, seed);
-  if (side.map != nullptr && side.map->kernel().bandwidth_ratio(kernel) < kBandwidthChange) {
-    kernel = side.map->kernel();
-  }
-  const PivotChoice choice = choose_pivots(kernel, precise, weights, config.pivot_count(),
-                                           config_.pivot_rule, kPivotTolerance<T>, seed);
-  unexplained = choice.unexplained;
-  return {std::move(kernel), items.select(choice.chosen), choice.factor};
+  return policy.wants_pivots({config_.x, x_.map.get(), x_.fit, all.x}, all.weights) ||
+         policy.wants_pivots({config_.y, y_.map.get(), y_.fit, all.y}, all.weights);
 }
 
 template <class T>
 std::optional<PivotChange<T>> Learner<T>::propose_pivots() const {
-  if (!config_.x.uses_pivots() && !config_.y.uses_pivots()) return std::nullopt;
+  const PivotPolicy<T> policy(config_);
+  if (!policy.uses_pivots()) return std::nullopt;
   const auto all = sample_with_recent(Extent::kAll);
-  PivotChange<T> change;
-  const auto choose = [&](const SideConfig& config, const Side& side, const ItemBlock<T>& items,
-                          std::uint64_t salt, double& unexplained) {
-    const std::uint64_t seed = Random(config_.seed, 2 * epoch_ + salt).bits();
-    return std::make_shared<const FeatureMap<T>>(
-        choose_side(config, side, items, all.weights, seed, unexplained));
-  };
-  if (side_wants_pivots(x_, config_.x, all.x, all.weights)) {
-    change.x = choose(config_.x, x_, all.x, 0, change.unexplained_x);
-  }
-  if (side_wants_pivots(y_, config_.y, all.y, all.weights)) {
-    change.y = choose(config_.y, y_, all.y, 1, change.unexplained_y);
-  }
-  if (change.x == nullptr && change.y == nullptr) return std::nullopt;
-  return change;
+  return policy.propose({config_.x, x_.map.get(), x_.fit, all.x},
+                        {config_.y, y_.map.get(), y_.fit, all.y}, all.weights, epoch_);
 }
 
 template <class T>
@@ -522,7 +388,7 @@ void Learner<T>::adopt(const PivotChange<T>& change) {
   // On a copy: if anything fails, all is as it was.
   std::vector<Bucket> carried = buckets_;
   for (Bucket& bucket : carried) {
-    const auto sample = bucket.reservoir.sample(log_fading(bucket.moments.now()));
+    const auto sample = bucket.reservoir.sample(clock_.log_fading(bucket.moments.now()));
     const FeaturePair<T> from{*x_.map, *y_.map};
     const FeaturePair<T> to{*new_x, *new_y};
     if (x_.map->kernel() == new_x->kernel() && y_.map->kernel() == new_y->kernel()) {
@@ -536,9 +402,7 @@ void Learner<T>::adopt(const PivotChange<T>& change) {
                           double unexplained) {
     if (map == nullptr) return;
     side.map = map;
-    side.chosen_unexplained = unexplained;
-    side.residual_sum = 0;
-    side.self_sum = 0;
+    side.fit.restart(unexplained);
   };
   replace(x_, change.x, change.unexplained_x);
   replace(y_, change.y, change.unexplained_y);

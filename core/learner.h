@@ -21,26 +21,14 @@
 #include "core/clip.h"
 #include "core/features.h"
 #include "core/moments.h"
+#include "core/pivot_policy.h"
 #include "core/recent.h"
 #include "core/reservoir.h"
 #include "core/stream_config.h"
+#include "core/window_clock.h"
 #include "core/workspace.h"
 
 namespace phsic {
-
-// New features for one side or both, chosen at one moment and adopted at the same or a later one.
-template <class T>
-struct PivotChange {
-  std::shared_ptr<const FeatureMap<T>> x;  // null: as it is
-  std::shared_ptr<const FeatureMap<T>> y;
-  double unexplained_x =
-      0;  // share that the new pivots left unexplained of what they were chosen from
-  double unexplained_y = 0;
-
-  static constexpr std::string_view kArchiveKind = sizeof(T) == 4 ? "PIVf" : "PIVd";
-  void save(Writer& writer) const;
-  [[nodiscard]] static PivotChange load(Reader& reader);
-};
 
 template <class T>
 class Learner {
@@ -71,8 +59,8 @@ class Learner {
 
   // The running mean residual as a share of the mean k(x,x) over the last few thousand pairs: how
   // badly the pivots describe what arrives now. 0 without pivots.
-  [[nodiscard]] double unexplained_x() const { return x_.unexplained(); }
-  [[nodiscard]] double unexplained_y() const { return y_.unexplained(); }
+  [[nodiscard]] double unexplained_x() const { return x_.fit.unexplained(); }
+  [[nodiscard]] double unexplained_y() const { return y_.fit.unexplained(); }
 
   // Do the pivots have to be chosen, or chosen anew?
   [[nodiscard]] bool wants_pivots() const;
@@ -96,7 +84,7 @@ class Learner {
   [[nodiscard]] double effective_pairs() const;
 
   // The number that the next pair gets. Pairs that were merged in have none of ours.
-  [[nodiscard]] std::uint64_t next_number() const { return sequence_; }
+  [[nodiscard]] std::uint64_t next_number() const { return clock_.next_number(); }
   // The numbers of all pairs that are in the sample or may still come into it, ascending.
   [[nodiscard]] std::vector<std::uint64_t> kept_numbers() const;
 
@@ -118,14 +106,10 @@ class Learner {
  private:
   struct Side {
     std::shared_ptr<const FeatureMap<T>> map;
-    UsualLength usual;        // of vectors, where the kernel grows with them
-    RecentItems<T> recent;    // accepted pairs that are not in the moments yet, oldest first
-    double residual_sum = 0;  // running sums over blocks, forgetting with a half-life of kMemory
-    double self_sum = 0;
-    double chosen_unexplained = 0;  // what the present pivots left unexplained when chosen
+    PivotFit fit;
+    UsualLength usual;      // of vectors, where the kernel grows with them
+    RecentItems<T> recent;  // accepted pairs that are not in the moments yet, oldest first
 
-    [[nodiscard]] double unexplained() const { return self_sum > 0 ? residual_sum / self_sum : 0; }
-    void remember(const FeatureBlock<T>& block, const double* weights);
     [[nodiscard]] double squared_length(std::size_t recent_index) const;
     // Shortens this recent item if it is far longer than is usual. Was it?
     bool clip(const Kernel& kernel, std::size_t recent_index);
@@ -157,19 +141,7 @@ class Learner {
   [[nodiscard]] Fault accept(const Items<T>& x, const Items<T>& y, std::size_t i, double weight,
                              double time);
   [[nodiscard]] bool is_ready() const { return x_.map != nullptr && y_.map != nullptr; }
-  [[nodiscard]] double arrival(std::size_t recent_index) const;
-  [[nodiscard]] double fading(std::size_t recent_index, double now) const;
-  [[nodiscard]] double log_fading(double time) const;
   [[nodiscard]] std::size_t bucket_capacity() const;
-  [[nodiscard]] std::size_t bucket_count() const;
-  [[nodiscard]] std::int64_t bucket_at(double time) const;
-  [[nodiscard]] std::int64_t newest_bucket() const;
-  [[nodiscard]] double newest_number() const;
-  [[nodiscard]] bool is_past(std::int64_t bucket) const;
-  [[nodiscard]] std::size_t past_recent() const;
-  [[nodiscard]] bool side_wants_pivots(const Side& side, const SideConfig& config,
-                                       const ItemBlock<T>& items,
-                                       const std::vector<double>& weights) const;
   void choose_first_pivots();
   void flush_ready();
   void flush(std::size_t count);
@@ -177,26 +149,19 @@ class Learner {
   [[nodiscard]] static Eigen::VectorXd origin_for(const FeatureMap<T>& map,
                                                   const Items<T>& features);
   void add_recent(Moments& moments, std::size_t first, std::size_t count, Scratch& scratch) const;
-  [[nodiscard]] PivotSet<T> choose_side(const SideConfig& config, const Side& side,
-                                        const ItemBlock<T>& items,
-                                        const std::vector<double>& weights, std::uint64_t seed,
-                                        double& unexplained) const;
   void redraw(std::uint64_t seed);
   void merge_buckets(const Learner& theirs);
   void require_consistent(const Reader& reader) const;
 
   StreamConfig config_;
+  WindowClock clock_;           // of own pairs
   std::uint64_t accepted_ = 0;  // own pairs and merged ones
   std::uint64_t refused_ = 0;
-  std::uint64_t clipped_ = 0;   // vectors
-  std::uint64_t sequence_ = 0;  // own pairs
+  std::uint64_t clipped_ = 0;  // vectors
   std::uint64_t epoch_ = 0;
-  double latest_time_ = 0;
-  bool has_time_ = false;
   Side x_;
   Side y_;
   std::vector<double> weights_;  // of the recent pairs
-  std::vector<double> times_;
   std::vector<Bucket> buckets_;  // ascending ids; one alone unless the stream has a window
   Scratch scratch_;
 };

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "core/learner.h"
 
@@ -15,31 +16,11 @@ constexpr std::uint32_t kClipsSince = 3;
 }  // namespace
 
 template <class T>
-void PivotChange<T>::save(Writer& writer) const {
-  for (const auto& map : {x, y}) {
-    writer.number<std::uint8_t>(map != nullptr);
-    if (map != nullptr) map->save(writer);
-  }
-  writer.number(unexplained_x);
-  writer.number(unexplained_y);
-}
-
-template <class T>
-PivotChange<T> PivotChange<T>::load(Reader& reader) {
-  PivotChange change;
-  if (reader.flag("new x features")) change.x = FeatureMap<T>::load(reader);
-  if (reader.flag("new y features")) change.y = FeatureMap<T>::load(reader);
-  change.unexplained_x = reader.finite("unexplained x");
-  change.unexplained_y = reader.finite("unexplained y");
-  return change;
-}
-
-template <class T>
 void Learner<T>::Side::save(Writer& writer) const {
   writer.number<std::uint8_t>(map != nullptr);
   if (map != nullptr) map->save(writer);
   recent.save(writer);
-  for (const double value : {residual_sum, self_sum, chosen_unexplained}) writer.number(value);
+  fit.save(writer);
   usual.save(writer);
 }
 
@@ -48,9 +29,7 @@ typename Learner<T>::Side Learner<T>::Side::load(Reader& reader) {
   Side side;
   if (reader.flag("features")) side.map = FeatureMap<T>::load(reader);
   side.recent = RecentItems<T>::load(reader);
-  side.residual_sum = reader.finite("residual sum");
-  side.self_sum = reader.finite("kernel sum");
-  side.chosen_unexplained = reader.finite("unexplained");
+  side.fit = PivotFit::load(reader);
   if (reader.version() >= kClipsSince) side.usual = UsualLength::load(reader);
   return side;
 }
@@ -58,15 +37,16 @@ typename Learner<T>::Side Learner<T>::Side::load(Reader& reader) {
 template <class T>
 void Learner<T>::save(Writer& writer) const {
   config_.save(writer);
-  for (const std::uint64_t value : {accepted_, refused_, clipped_, sequence_, epoch_}) {
+  const auto& [arrived, latest_time, has_time, times] = clock_.reading();
+  for (const std::uint64_t value : {accepted_, refused_, clipped_, arrived, epoch_}) {
     writer.number(value);
   }
-  writer.number(latest_time_);
-  writer.number<std::uint8_t>(has_time_);
+  writer.number(latest_time);
+  writer.number<std::uint8_t>(has_time);
   x_.save(writer);
   y_.save(writer);
   writer.array(weights_);
-  writer.array(times_);
+  writer.array(times);
   writer.number(static_cast<std::uint32_t>(buckets_.size()));
   for (const Bucket& bucket : buckets_) {
     writer.number(bucket.id);
@@ -83,15 +63,17 @@ Learner<T> Learner<T>::load(Reader& reader) {
   if (reader.version() >= kClipsSince) {
     learner.clipped_ = reader.number<std::uint64_t>("clipped vectors");
   }
-  learner.sequence_ = reader.number<std::uint64_t>("sequence number");
+  WindowClock::Reading clock;
+  clock.arrived = reader.number<std::uint64_t>("sequence number");
   learner.epoch_ = reader.number<std::uint64_t>("epoch");
-  learner.latest_time_ = reader.finite("latest time");
-  learner.has_time_ = reader.flag("has time");
+  clock.latest_time = reader.finite("latest time");
+  clock.has_time = reader.flag("has time");
   learner.x_ = Side::load(reader);
   learner.y_ = Side::load(reader);
   const std::size_t recent = learner.x_.recent.size();
   learner.weights_ = reader.finite_array<double>("recent weights", recent);
-  learner.times_ = reader.finite_array<double>("recent times", recent);
+  clock.times = reader.finite_array<double>("recent times", recent);
+  learner.clock_ = WindowClock(learner.config_.forgetting, std::move(clock));
   const auto buckets = reader.number<std::uint32_t>("buckets");
   const std::uint32_t most =
       learner.config_.forgetting.is_window() ? learner.config_.forgetting.buckets : 1;
@@ -135,15 +117,16 @@ void Learner<T>::require_consistent(const Reader& reader) const {
   };
   check_side(x_, config_.x);
   check_side(y_, config_.y);
+  const auto& [arrived, latest_time, has_time, times] = clock_.reading();
   check(x_.recent.size() == y_.recent.size(), "recent pairs", "found unequal numbers of x and y");
-  check(sequence_ >= times_.size() && accepted_ >= sequence_, "accepted pairs",
+  check(arrived >= times.size() && accepted_ >= arrived, "accepted pairs",
         "found fewer than there are recent ones");
-  check(accepted_ == 0 || !times_.empty() || !buckets_.empty(), "accepted pairs",
+  check(accepted_ == 0 || !times.empty() || !buckets_.empty(), "accepted pairs",
         "found some, expected none where nothing is kept of them");
-  check(std::is_sorted(times_.begin(), times_.end()) &&
-            (times_.empty() || times_.back() <= latest_time_),
-        "recent times", "found them out of order");
-  check(std::abs(latest_time_) <= kMaxTime && (times_.empty() || times_.front() >= -kMaxTime),
+  check(
+      std::is_sorted(times.begin(), times.end()) && (times.empty() || times.back() <= latest_time),
+      "recent times", "found them out of order");
+  check(std::abs(latest_time) <= kMaxTime && (times.empty() || times.front() >= -kMaxTime),
         "recent times", "found one out of range, expected -1e15 to 1e15");
   check(std::all_of(weights_.begin(), weights_.end(),
                     [](double w) { return w >= 0 && w <= kMaxWeight; }),
@@ -165,14 +148,11 @@ void Learner<T>::require_consistent(const Reader& reader) const {
           "found another capacity, expected the stream's share");
     check(bucket.moments.half_life() == config_.forgetting.half_life(), "moments",
           "found another half-life, expected the stream's");
-    const auto weights = bucket.reservoir.sample_weights(log_fading(bucket.moments.now()));
+    const auto weights = bucket.reservoir.sample_weights(clock_.log_fading(bucket.moments.now()));
     check(std::all_of(weights.begin(), weights.end(), [](double w) { return w <= kMostWeight; }),
           "reservoir", "found a pair that weighs more than any stream");
   }
 }
-
-template struct PivotChange<float>;
-template struct PivotChange<double>;
 
 #define PHSIC_INSTANTIATE(T)                     \
   template void Learner<T>::save(Writer&) const; \

@@ -26,7 +26,7 @@ void Learner<T>::merge(const Learner& other) {
   if (!is_ready()) choose_first_pivots();
   if (!is_ready() && theirs.is_ready()) {
     adopt({x_.map == nullptr ? theirs.x_.map : nullptr, y_.map == nullptr ? theirs.y_.map : nullptr,
-           theirs.x_.chosen_unexplained, theirs.y_.chosen_unexplained});
+           theirs.x_.fit.when_chosen(), theirs.y_.fit.when_chosen()});
   }
   const auto join = [](Side& ours, Side& of_theirs, const Kernel& kernel) {
     ours.usual.join(of_theirs.usual);
@@ -40,7 +40,9 @@ void Learner<T>::merge(const Learner& other) {
     if (*theirs.x_.map != *x_.map) change.x = x_.map;
     if (*theirs.y_.map != *y_.map) change.y = y_.map;
     if (change.x != nullptr || change.y != nullptr) theirs.adopt(change);
-    while (!theirs.times_.empty()) theirs.flush(std::min(kBlockPairs, theirs.times_.size()));
+    while (theirs.clock_.recent() > 0) {
+      theirs.flush(std::min(kBlockPairs, theirs.clock_.recent()));
+    }
     if (theirs.config_.seed == config_.seed && !theirs.buckets_.empty()) {
       // No merge that either of us comes from was of these two counts: the draws are new to both.
       Random seeds(Random(scatter(config_.seed), accepted_).bits(), theirs.accepted_);
@@ -51,10 +53,7 @@ void Learner<T>::merge(const Learner& other) {
   }
   accepted_ += theirs.accepted_;
   refused_ += theirs.refused_;
-  if (theirs.has_time_) {
-    latest_time_ = has_time_ ? std::max(latest_time_, theirs.latest_time_) : theirs.latest_time_;
-    has_time_ = true;
-  }
+  clock_.catch_up(theirs.clock_);
 }
 
 template <class T>
@@ -69,8 +68,8 @@ void Learner<T>::merge_buckets(const Learner& theirs) {
   const Forgetting& forgetting = config_.forgetting;
   // Sequence numbers of different streams have no common clock: the newest of both are now.
   const bool by_pairs = !forgetting.by_seconds();
-  const std::int64_t shift = by_pairs ? newest_bucket() - theirs.newest_bucket() : 0;
-  const double later = by_pairs ? newest_number() - theirs.newest_number() : 0;
+  const std::int64_t shift = by_pairs ? clock_.newest_bucket() - theirs.clock_.newest_bucket() : 0;
+  const double later = by_pairs ? clock_.newest_number() - theirs.clock_.newest_number() : 0;
   for (const Bucket& bucket : theirs.buckets_) {
     const std::int64_t id = bucket.id + shift;
     auto place = std::find_if(buckets_.begin(), buckets_.end(),
@@ -79,18 +78,18 @@ void Learner<T>::merge_buckets(const Learner& theirs) {
     moments.set_now(moments.now() + later);
     if (place != buckets_.end() && place->id == id) {
       place->moments.merge(moments);
-      place->reservoir.merge(bucket.reservoir, log_fading(later));
+      place->reservoir.merge(bucket.reservoir, clock_.log_fading(later));
     } else {
       const Reservoir<T>& sample = bucket.reservoir;
       Reservoir<T> shifted(sample.capacity(), sample.shape_x(), sample.shape_y());
-      shifted.merge(sample, log_fading(later));
+      shifted.merge(sample, clock_.log_fading(later));
       buckets_.insert(place, Bucket{id, std::move(moments), std::move(shifted)});
     }
   }
   if (buckets_.empty()) return;
   const std::int64_t newest = buckets_.back().id;
-  const auto most = static_cast<std::int64_t>(bucket_count());
-  std::erase_if(buckets_, [&](const Bucket& old) { return old.id <= newest - most; });
+  std::erase_if(buckets_,
+                [&](const Bucket& old) { return clock_.is_before_window(old.id, newest); });
 }
 
 #define PHSIC_INSTANTIATE(T) template void Learner<T>::merge(const Learner&);
