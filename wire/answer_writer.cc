@@ -6,9 +6,12 @@
 #include <cmath>
 #include <iterator>
 #include <numeric>
+#include <variant>
 
-#include "core/model.h"
+#include "core/calibration.h"
+#include "wire/facts.h"
 #include "wire/json_text.h"
+#include "wire/statistics.h"
 
 namespace phsic {
 namespace {
@@ -24,17 +27,11 @@ void append_list(std::string& out, std::string_view name, const std::vector<doub
   out += ']';
 }
 
-// Nothing when there is no number.
-void append_member(std::string& out, std::string_view name, std::optional<double> value) {
-  if (!value || !std::isfinite(*value)) return;
-  fmt::format_to(std::back_inserter(out), ",\"{}\":{:.9g}", name, *value);
-}
-
-void append_problems(const Job& job, std::string& out) {
-  if (job.problems.empty()) return;
+void append_problems(const std::vector<PairProblem>& problems, std::string& out) {
+  if (problems.empty()) return;
   out += ",\"problems\":[";
-  for (std::size_t i = 0; i < job.problems.size(); ++i) {
-    const auto& [row, message] = job.problems[i];
+  for (std::size_t i = 0; i < problems.size(); ++i) {
+    const auto& [row, message] = problems[i];
     if (i > 0) out += ',';
     if (row == PairProblem::kNoRow) {
       out += "{\"message\":";
@@ -83,9 +80,38 @@ void append_parts(std::string_view name, const std::vector<PairExplanation::Part
   out += ']';
 }
 
+void append_explanation(const PairExplanation& explanation, std::string& out) {
+  out += ",\"score\":";
+  append_json_number(out, explanation.score);
+  out += ",\"rest\":";
+  append_json_number(out, explanation.rest);
+  append_model(*explanation.published, out);
+  append_parts("raise", explanation.raise, out);
+  append_parts("lower", explanation.lower, out);
+}
+
+void append_learned(const Outcome& outcome, std::string& out) {
+  fmt::format_to(std::back_inserter(out), ",\"learned\":{}", outcome.learned);
+  if (outcome.until_refresh) {
+    // Of the same meaning: `room` is its name up to 0.1.
+    fmt::format_to(std::back_inserter(out), ",\"until_refresh\":{0},\"room\":{0}",
+                   *outcome.until_refresh);
+  }
+  if (outcome.duplicates > 0) {
+    fmt::format_to(std::back_inserter(out), ",\"duplicates\":{}", outcome.duplicates);
+  }
+  if (outcome.is_durable) out += ",\"durable\":true";
+}
+
+void append_refresh(const Outcome& outcome, std::string& out) {
+  out += ',';
+  append_statistics(model_statistics(*outcome.published), out);
+  fmt::format_to(std::back_inserter(out), ",\"pairs\":{}", outcome.pairs);
+}
+
 }  // namespace
 
-std::string error_reply(std::string_view id, std::string_view code, std::string_view message) {
+std::string error_answer(std::string_view id, std::string_view code, std::string_view message) {
   std::string out = "{\"ok\":false";
   if (!id.empty()) fmt::format_to(std::back_inserter(out), ",\"id\":{}", id);
   fmt::format_to(std::back_inserter(out), ",\"error\":{{\"code\":\"{}\",\"message\":", code);
@@ -94,116 +120,46 @@ std::string error_reply(std::string_view id, std::string_view code, std::string_
   return out;
 }
 
-void begin_reply(std::string_view id, std::string& out) {
+void begin_answer(std::string_view id, std::string& out) {
   out += "{\"ok\":true";
   if (!id.empty()) fmt::format_to(std::back_inserter(out), ",\"id\":{}", id);
 }
 
-void write_scores(Job& job, std::optional<std::size_t> until_refresh) {
-  auto& out = job.reply;
-  if (job.error) {
-    out = error_reply(job.id, job.error->code(), job.error->what());
-    return;
+std::string scores_json(const Request& request, const Outcome& outcome) {
+  std::string out;
+  if (!request.scores || outcome.error) return out;
+  append_list(out, "scores", outcome.score, append_json_number);
+  if (request.operation == Operation::kRank) {
+    append_ranking(outcome.score, out);
+  } else if (outcome.published != nullptr && !outcome.published->calibration().is_empty()) {
+    append_list(out, "percentiles", outcome.percentile, append_json_share);
+    append_list(out, "p_values", outcome.p_value, append_json_share);
   }
-  out.clear();
-  begin_reply(job.id, out);
-  if (job.scores) {
-    append_list(out, "scores", job.score, append_json_number);
-    if (job.operation == Operation::kRank) {
-      append_ranking(job.score, out);
-    } else if (job.published != nullptr && !job.published->calibration().is_empty()) {
-      append_list(out, "percentiles", job.percentile, append_json_share);
-      append_list(out, "p_values", job.p_value, append_json_share);
-    }
-    if (job.published != nullptr) append_model(*job.published, out);
+  if (outcome.published != nullptr) append_model(*outcome.published, out);
+  return out;
+}
+
+std::string answer_json(const Request& request, const Outcome& outcome, std::string_view scores) {
+  if (outcome.error) return error_answer(request.id, outcome.error->code(), outcome.error->what());
+  std::string out;
+  out.reserve(scores.size() + 256);
+  begin_answer(request.id, out);
+  if (!std::holds_alternative<std::monostate>(outcome.facts)) {
+    out += facts_json(outcome.facts);
+  } else if (outcome.explanation) {
+    append_explanation(*outcome.explanation, out);
+  } else if (request.operation == Operation::kRefresh) {
+    append_refresh(outcome, out);
+  } else if (request.operation == Operation::kSnapshot) {
+    fmt::format_to(std::back_inserter(out), ",\"pairs\":{},\"bytes\":{}", outcome.pairs,
+                   outcome.snapshot_bytes);
+  } else {
+    out += scores;
+    if (request.learns) append_learned(outcome, out);
+    append_problems(outcome.problems, out);
   }
-  if (job.learns) {
-    fmt::format_to(std::back_inserter(out), ",\"learned\":{}", job.learned.load());
-    if (until_refresh) {
-      // Of the same meaning: `room` is its name up to 0.1.
-      fmt::format_to(std::back_inserter(out), ",\"until_refresh\":{0},\"room\":{0}",
-                     *until_refresh);
-    }
-    if (const auto duplicates = job.duplicates.load(); duplicates > 0) {
-      fmt::format_to(std::back_inserter(out), ",\"duplicates\":{}", duplicates);
-    }
-    if (job.durable) out += ",\"durable\":true";
-  }
-  append_problems(job, out);
   out += '}';
-}
-
-void write_explanation(const PairExplanation& explanation, Job& job) {
-  auto& out = job.reply;
-  out.clear();
-  begin_reply(job.id, out);
-  out += ",\"score\":";
-  append_json_number(out, explanation.score);
-  out += ",\"rest\":";
-  append_json_number(out, explanation.rest);
-  append_model(*explanation.published, out);
-  append_parts("raise", explanation.raise, out);
-  append_parts("lower", explanation.lower, out);
-  out += '}';
-}
-
-void append_published(const PublishedModel& published, std::string& out) {
-  fmt::format_to(std::back_inserter(out), "\"model\":{},\"epoch\":{}", published.number,
-                 published.epoch());
-  if (published.model == nullptr) out += ",\"estimator\":\"pmi\"";
-  if (published.model == nullptr || published.model->estimator() == nullptr) return;
-  const auto& facts = published.model->facts();
-  fmt::format_to(std::back_inserter(out), ",\"model_pairs\":{},\"estimator\":\"{}\"", facts.pairs,
-                 name_of(published.model->estimator()->kind()));
-  append_member(out, "effective_pairs", facts.effective_pairs);
-  if (facts.ridge > 0) append_member(out, "ridge", facts.ridge);
-  if (facts.accuracy) {
-    append_member(out, "self_auc", facts.accuracy->auc);
-    append_member(out, "self_mrr", facts.accuracy->mrr);
-    append_member(out, "recall_at_1", facts.accuracy->recall_1);
-  }
-  append_member(out, "random_share", published.calibration().random_share());
-  append_member(out, "hsic", facts.dependence.hsic);
-  append_member(out, "cka", facts.dependence.cka);
-  append_member(out, "p_value", facts.dependence.p_value);
-  append_member(out, "refresh_seconds", published.seconds);
-}
-
-bool is_flagged(double p_value, double flag_p_value) {
-  return flag_p_value > 0 && p_value >= flag_p_value;
-}
-
-void append_feed(Job& job, bool texts, double delay) {
-  auto& out = job.feed;
-  auto problem = job.problems.begin();
-  for (std::size_t i = 0; i < job.pairs.size(); ++i) {
-    if (!job.pairs.ids.empty() && !job.pairs.ids[i].empty()) {
-      fmt::format_to(std::back_inserter(out), "\"id\":{},", job.pairs.ids[i]);
-    }
-    out += "\"score\":";
-    append_json_number(out, job.score[i]);
-    if (!std::isnan(job.percentile[i])) {
-      fmt::format_to(std::back_inserter(out), ",\"percentile\":{:.6g},\"p_value\":{:.6g}",
-                     job.percentile[i], job.p_value[i]);
-    }
-    append_model(*job.published, out);
-    const bool has_time = !job.pairs.times.empty() && !std::isnan(job.pairs.times[i]);
-    fmt::format_to(std::back_inserter(out), ",\"time\":{:.6f},\"delay\":{:.6f}",
-                   has_time ? job.pairs.times[i] : job.arrival_time, delay);
-    while (problem != job.problems.end() && problem->row < i) ++problem;
-    if (problem != job.problems.end() && problem->row == i) {
-      out += ",\"problem\":";
-      append_json_text(out, problem->message);
-    }
-    if (texts && !job.pairs.are_vectors) {
-      out += ",\"x\":";
-      append_json_text(out, job.pairs.x[i]);
-      out += ",\"y\":";
-      append_json_text(out, job.pairs.y[i]);
-    }
-    out += '}';
-    job.feed_ends.push_back(out.size());
-  }
+  return out;
 }
 
 }  // namespace phsic

@@ -1,32 +1,25 @@
-// Replies: from what came of a request to JSON.
+// Answers: from what came of a request to JSON.
 #pragma once
 
-#include <optional>
 #include <string>
 #include <string_view>
 
-#include "daemon/serving/job.h"
-#include "engine/stream.h"
+#include "wire/outcome.h"
+#include "wire/request.h"
 
 namespace phsic {
 
 // {"ok":false,...}
-[[nodiscard]] std::string error_reply(std::string_view id, std::string_view code,
-                                      std::string_view message);
+[[nodiscard]] std::string error_answer(std::string_view id, std::string_view code,
+                                       std::string_view message);
 // The beginning of a good one: {"ok":true,"id":42
-void begin_reply(std::string_view id, std::string& out);
+void begin_answer(std::string_view id, std::string& out);
 
-// To score, learn, score-and-learn and rank, whose problems are in the order of their rows;
-// `until_refresh` is how many more pairs are learned before the next model, for those who taught.
-void write_scores(Job& job, std::optional<std::size_t> until_refresh);
-void write_explanation(const PairExplanation& explanation, Job& job);
-
-// What a model knows of itself, as members: "model":18,"epoch":0,...
-void append_published(const PublishedModel& published, std::string& out);
-
-// The feed's messages about all its rows, with their texts if wanted. `delay` is how long it took,
-// in seconds.
-void append_feed(Job& job, bool texts, double delay);
-[[nodiscard]] bool is_flagged(double p_value, double flag_p_value);
+// The part of an answer that is known once the pairs are scored, and that takes long to write:
+// scores and all. As members, each with a comma before it.
+[[nodiscard]] std::string scores_json(const Request& request, const Outcome& outcome);
+// The whole answer. `scores` is what scores_json() gave for it, empty if it was not called.
+[[nodiscard]] std::string answer_json(const Request& request, const Outcome& outcome,
+                                      std::string_view scores);
 
 }  // namespace phsic

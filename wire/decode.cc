@@ -300,12 +300,12 @@ Decoder::Object Decoder::header(std::string_view frame) {
 }
 
 void Decoder::read_vectors(std::span<const std::string_view> frames, Element x, Element y,
-                           Job& job) const {
+                           Request& request) const {
   require_frames(frames, 3);
-  auto& pairs = job.pairs;
+  auto& pairs = request.pairs;
   const auto shape_x = shape_of(x, "x");
   const auto shape_y = shape_of(y, "y");
-  const auto expected_x = job.operation == Operation::kRank ? 1 : shape_y.rows;
+  const auto expected_x = request.operation == Operation::kRank ? 1 : shape_y.rows;
   if (shape_x.rows != expected_x) {
     throw RequestError("wrong_shape",
                        fmt::format("x has {} rows, expected {}", shape_x.rows, expected_x));
@@ -323,7 +323,7 @@ void Decoder::read_vectors(std::span<const std::string_view> frames, Element x, 
   pairs.y_dim = shape_y.dim;
 }
 
-void Decoder::read_pairs(Element pairs, Job& job) const {
+void Decoder::read_pairs(Element pairs, Request& request) const {
   array all;
   if (pairs.get(all) != simdjson::SUCCESS) {
     refuse(fmt::format("pairs is {}, expected an array", kind_of(pairs)));
@@ -334,15 +334,15 @@ void Decoder::read_pairs(Element pairs, Job& job) const {
     throw RequestError("too_large",
                        fmt::format("found {} pairs, expected {} or fewer", count, limits_.pairs));
   }
-  job.pairs.x.reserve(count);
-  job.pairs.y.reserve(count);
+  request.pairs.x.reserve(count);
+  request.pairs.y.reserve(count);
   std::size_t i = 0;
-  for (const auto pair : all) read_pair(pair, i++, job.pairs);
-  fill_gaps(job.pairs);
+  for (const auto pair : all) read_pair(pair, i++, request.pairs);
+  fill_gaps(request.pairs);
 }
 
-void Decoder::read_rank(Element x, Element candidates, Job& job) const {
-  job.pairs.x.push_back(keep(text_of(x, "x"), job.pairs.bytes));
+void Decoder::read_rank(Element x, Element candidates, Request& request) const {
+  request.pairs.x.push_back(keep(text_of(x, "x"), request.pairs.bytes));
   array all;
   if (candidates.get(all) != simdjson::SUCCESS) {
     refuse(fmt::format("candidates is {}, expected an array", kind_of(candidates)));
@@ -356,79 +356,80 @@ void Decoder::read_rank(Element x, Element candidates, Job& job) const {
     if (candidate.get(text) != simdjson::SUCCESS) {
       refuse(fmt::format("candidates[{}] is {}, expected a text", j, kind_of(candidate)));
     }
-    job.pairs.y.push_back(keep(text, job.pairs.bytes));
+    request.pairs.y.push_back(keep(text, request.pairs.bytes));
     ++j;
   }
 }
 
-void Decoder::request(std::span<const std::string_view> frames, Job& job) {
+void Decoder::request(std::span<const std::string_view> frames, Request& request) {
   if (frames.empty()) refuse("the message has no frame, expected one of JSON");
   const auto head = header(frames[0]);
-  if (const auto id = member(head, "id")) job.id = id_of(*id, "id");
+  if (const auto id = member(head, "id")) request.id = id_of(*id, "id");
   const auto op = member(head, "op");
   if (!op) refuse("there is no op, expected one such as \"score\"");
   const auto& known = operation_of(*op);
-  job.operation = known.operation;
+  request.operation = known.operation;
   require_known(head, known.members, known.name);
-  if (const auto stream = member(head, "stream")) job.stream = text_of(*stream, "stream");
-  job.scores = known.operation == Operation::kScore || known.operation == Operation::kRank;
-  job.learns = known.name == "learn" || known.name == "score-and-learn";
-  if (const auto learn = member(head, "learn")) job.learns = flag_of(*learn, "learn");
-  if (const auto wait = member(head, "wait")) job.waits = flag_of(*wait, "wait");
-  if (job.waits && !job.learns) refuse("wait is true, expected it only where pairs are learned");
-  if (const auto promise = member(head, "promise")) job.promise = promise_of(*promise);
-  if (job.promise && !job.learns) {
+  if (const auto stream = member(head, "stream")) request.stream = text_of(*stream, "stream");
+  request.scores = known.operation == Operation::kScore || known.operation == Operation::kRank;
+  request.learns = known.name == "learn" || known.name == "score-and-learn";
+  if (const auto learn = member(head, "learn")) request.learns = flag_of(*learn, "learn");
+  if (const auto wait = member(head, "wait")) request.waits = flag_of(*wait, "wait");
+  if (request.waits && !request.learns)
+    refuse("wait is true, expected it only where pairs are learned");
+  if (const auto promise = member(head, "promise")) request.durable = promise_of(*promise);
+  if (request.durable && !request.learns) {
     refuse("found a promise, expected it only where pairs are learned");
   }
-  if (const auto all = member(head, "all")) job.all = flag_of(*all, "all");
+  if (const auto all = member(head, "all")) request.all = flag_of(*all, "all");
   if (const auto with = member(head, "calibration"))
-    job.calibration = flag_of(*with, "calibration");
-  if (const auto top = member(head, "top")) job.top = count_of(*top, "top", 1, kMostParts);
+    request.calibration = flag_of(*with, "calibration");
+  if (const auto top = member(head, "top")) request.top = count_of(*top, "top", 1, kMostParts);
 
   const auto pairs = member(head, "pairs");
   const auto x = member(head, "x");
   const auto y = member(head, "y");
   const auto candidates = member(head, "candidates");
   // Unescaped texts are never longer than they were: views into the bytes stay valid.
-  job.pairs.bytes.reserve(frames[0].size());
-  const bool takes_pairs = job.operation == Operation::kScore || job.learns ||
-                           job.operation == Operation::kLearn ||
-                           job.operation == Operation::kExplain;
+  request.pairs.bytes.reserve(frames[0].size());
+  const bool takes_pairs = request.operation == Operation::kScore || request.learns ||
+                           request.operation == Operation::kLearn ||
+                           request.operation == Operation::kExplain;
   if (takes_pairs && !pairs && !(x && y)) refuse("there are no pairs, expected an array of them");
   if (pairs && (x || y)) refuse("found pairs and x or y, expected one of them");
-  if (job.operation == Operation::kRank) {
+  if (request.operation == Operation::kRank) {
     if (x && candidates && !y) {
-      read_rank(*x, *candidates, job);
+      read_rank(*x, *candidates, request);
     } else if (x && y && !candidates) {
-      read_vectors(frames, *x, *y, job);
+      read_vectors(frames, *x, *y, request);
       return;
     } else {
       refuse("expected x and candidates, or vectors x and y");
     }
   } else if (pairs) {
-    read_pairs(*pairs, job);
+    read_pairs(*pairs, request);
   } else if (x && y) {
-    read_vectors(frames, *x, *y, job);
+    read_vectors(frames, *x, *y, request);
     return;
   }
-  if (job.operation == Operation::kExplain && job.pairs.size() != 1) {
-    refuse(fmt::format("found {} pairs, expected one to explain", job.pairs.size()));
+  if (request.operation == Operation::kExplain && request.pairs.size() != 1) {
+    refuse(fmt::format("found {} pairs, expected one to explain", request.pairs.size()));
   }
   require_frames(frames, 1);
 }
 
-bool Decoder::message(std::span<const std::string_view> frames, bool strict, Job& job) {
+bool Decoder::message(std::span<const std::string_view> frames, bool strict, Request& request) {
   if (frames.empty()) refuse("the message has no frame, expected one of JSON");
   const auto head = header(frames[0]);
   if (!strict) {
     if (is_event(head)) return false;
-    read_via(head, job.via);
+    read_via(head, request.via);
   }
-  job.operation = Operation::kScore;
-  job.scores = true;
-  job.learns = true;
-  if (const auto stream = member(head, "stream")) job.stream = text_of(*stream, "stream");
-  job.pairs.bytes.reserve(frames[0].size());
+  request.operation = Operation::kScore;
+  request.scores = true;
+  request.learns = true;
+  if (const auto stream = member(head, "stream")) request.stream = text_of(*stream, "stream");
+  request.pairs.bytes.reserve(frames[0].size());
   static constexpr std::array<std::string_view, 4> kMembers = {"pairs", "x", "y", "time"};
   if (strict) require_known(head, kMembers, kMessage);
   const auto x = member(head, "x");
@@ -438,12 +439,12 @@ bool Decoder::message(std::span<const std::string_view> frames, bool strict, Job
     if (strict && (member(head, "id") || member(head, "time"))) {
       refuse("found id or time beside pairs, expected them in each pair");
     }
-    read_pairs(*pairs, job);
+    read_pairs(*pairs, request);
   } else if (x && y && x->is_object()) {
-    read_vectors(frames, *x, *y, job);
+    read_vectors(frames, *x, *y, request);
     return true;
   } else {
-    read_named_pair(head, false, "the message", job.pairs);
+    read_named_pair(head, false, "the message", request.pairs);
   }
   require_frames(frames, 1);
   return true;

@@ -31,40 +31,40 @@ std::string RequestLimits::too_large(std::string_view what) const {
   return fmt::format("the {} is larger than the {} bytes that are sent to a daemon", what, bytes);
 }
 
-Request::Request(std::string_view op, std::string_view stream) {
+RequestWriter::RequestWriter(std::string_view op, std::string_view stream) {
   add_text("op", op);
   if (!stream.empty()) add_text("stream", stream);
 }
 
-Request Request::for_ingest(std::string_view stream) {
-  Request request;
+RequestWriter RequestWriter::for_ingest(std::string_view stream) {
+  RequestWriter request;
   if (!stream.empty()) request.add_text("stream", stream);
   return request;
 }
 
-void Request::begin(std::string_view name) {
+void RequestWriter::begin(std::string_view name) {
   fmt::format_to(std::back_inserter(members_), "{}\"{}\":", members_.empty() ? "" : ",", name);
 }
 
-void Request::add_true(std::string_view name) {
+void RequestWriter::add_true(std::string_view name) {
   begin(name);
   members_ += "true";
 }
 
-void Request::add_number(std::string_view name, std::uint64_t number) {
+void RequestWriter::add_number(std::string_view name, std::uint64_t number) {
   begin(name);
   members_ += fmt::format("{}", number);
 }
 
-void Request::add_text(std::string_view name, std::string_view text) {
+void RequestWriter::add_text(std::string_view name, std::string_view text) {
   begin(name);
   members_ += to_json(text);
 }
 
 // write(i) appends element i to members_.
 template <class Write>
-std::size_t Request::add_array(std::string_view name, std::size_t count,
-                               const RequestLimits& limits, const Write& write) {
+std::size_t RequestWriter::add_array(std::string_view name, std::size_t count,
+                                     const RequestLimits& limits, const Write& write) {
   count = std::min(count, limits.pairs);
   const auto most_together = std::min(kRequestBytes, limits.bytes);
   const auto before = members_.size();
@@ -86,26 +86,26 @@ std::size_t Request::add_array(std::string_view name, std::size_t count,
   return taken;
 }
 
-std::size_t Request::add_pairs(const TextPairs& pairs, std::span<const std::string_view> ids,
-                               std::size_t first, const RequestLimits& limits) {
+std::size_t RequestWriter::add_pairs(const TextPairs& pairs, std::span<const std::string_view> ids,
+                                     std::size_t first, const RequestLimits& limits) {
   return add_array("pairs", pairs.x.size() - first, limits,
                    [&](std::size_t i) { append_pair(members_, pairs, ids, first + i); });
 }
 
-std::size_t Request::add_texts(std::string_view name, std::span<const std::string_view> texts,
-                               std::size_t first, const RequestLimits& limits) {
+std::size_t RequestWriter::add_texts(std::string_view name, std::span<const std::string_view> texts,
+                                     std::size_t first, const RequestLimits& limits) {
   return add_array(name, texts.size() - first, limits,
                    [&](std::size_t i) { members_ += to_json(texts[first + i]); });
 }
 
-void Request::add_no_pairs() {
+void RequestWriter::add_no_pairs() {
   begin("pairs");
   members_ += "[]";
 }
 
-std::string Request::json() const { return fmt::format("{{{}}}", members_); }
+std::string RequestWriter::json() const { return fmt::format("{{{}}}", members_); }
 
-std::string Request::json(std::uint64_t id) const {
+std::string RequestWriter::json(std::uint64_t id) const {
   return fmt::format("{{\"id\":{},{}}}", id, members_);
 }
 

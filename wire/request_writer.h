@@ -29,12 +29,12 @@ struct RequestLimits {
   [[nodiscard]] std::string too_large(std::string_view what) const;
 };
 
-class Request {
+class RequestWriter {
  public:
   // Without a stream it is the only one of the daemon.
-  Request(std::string_view op, std::string_view stream);
+  RequestWriter(std::string_view op, std::string_view stream);
   // Pairs for the socket `ingest`, which knows no operations.
-  [[nodiscard]] static Request for_ingest(std::string_view stream);
+  [[nodiscard]] static RequestWriter for_ingest(std::string_view stream);
 
   void add_true(std::string_view name);
   void add_number(std::string_view name, std::uint64_t number);
@@ -54,7 +54,7 @@ class Request {
   [[nodiscard]] std::string json(std::uint64_t id) const;
 
  private:
-  Request() = default;
+  RequestWriter() = default;
   void begin(std::string_view name);
   template <class Write>
   std::size_t add_array(std::string_view name, std::size_t count, const RequestLimits& limits,

@@ -27,9 +27,9 @@ std::string via_member(const std::vector<std::string>& via, const std::string& l
 }
 
 bool is_copy(std::string_view topic, std::string_view prefix) {
-  constexpr std::string_view kFlag = "/flag";
-  if (!topic.ends_with(kFlag)) return false;
-  topic.remove_suffix(kFlag.size());
+  constexpr std::string_view kFlags = "/flag";
+  if (!topic.ends_with(kFlags)) return false;
+  topic.remove_suffix(kFlags.size());
   return fmt::format("{}/score", topic).starts_with(prefix);
 }
 

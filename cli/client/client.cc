@@ -31,7 +31,7 @@ struct Client::Exchange {
     Clock::time_point not_before;
   };
 
-  std::span<const Request> requests;
+  std::span<const RequestWriter> requests;
   const std::function<void(std::size_t, Message)>& take;
   Milliseconds patience;
   std::deque<Waiting> waiting;                     // to be sent
@@ -45,14 +45,14 @@ Client::Client(const std::string& endpoint, Milliseconds timeout)
   connection_.await_daemon(std::min(timeout, kConnecting));
 }
 
-Message Client::ask(const Request& request, Patience patience) {
+Message Client::ask(const RequestWriter& request, Patience patience) {
   std::optional<Message> answer;
   ask_all({&request, 1}, patience,
           [&](std::size_t /*number*/, Message message) { answer.emplace(std::move(message)); });
   return std::move(answer).value();
 }
 
-void Client::ask_all(std::span<const Request> requests, Patience patience,
+void Client::ask_all(std::span<const RequestWriter> requests, Patience patience,
                      const std::function<void(std::size_t, Message)>& take) {
   Exchange exchange{requests, take, timeout_ * (patience == Patience::kLong ? kLongFactor : 1),
                     {},       {},   {}};

@@ -31,9 +31,9 @@ class Client {
 
   // Both throw a RefusedError for an answer with "ok": false, and an Error when the daemon hangs up
   // or does not answer in time. A request whose answer was not waited for may have been done.
-  [[nodiscard]] Message ask(const Request& request, Patience patience = Patience::kShort);
+  [[nodiscard]] Message ask(const RequestWriter& request, Patience patience = Patience::kShort);
   // Hands over the answer to each request as it comes, in any order: take(its number, the answer).
-  void ask_all(std::span<const Request> requests, Patience patience,
+  void ask_all(std::span<const RequestWriter> requests, Patience patience,
                const std::function<void(std::size_t, Message)>& take);
 
   [[nodiscard]] const std::string& endpoint() const { return connection_.endpoint(); }

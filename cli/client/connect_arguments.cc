@@ -57,7 +57,7 @@ Milliseconds ConnectArguments::patience() const {
 Client ConnectArguments::connect() const { return Client(endpoint, patience()); }
 
 std::string ask_for_endpoint(Client& client, const std::string& socket) {
-  const auto answer = client.ask(Request("ping", ""));
+  const auto answer = client.ask(RequestWriter("ping", ""));
   const auto bound = read_endpoints(answer.root(), socket);
   auto endpoint = reachable_endpoint(bound, client.endpoint());
   if (endpoint.empty()) {

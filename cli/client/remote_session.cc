@@ -46,10 +46,10 @@ class RemoteSession::Loan {
 
 RemoteSession::RemoteSession(const ConnectArguments& daemon) : daemon_(daemon) {
   const Loan client(*this);
-  const auto streams = client->ask(Request("streams", ""));
+  const auto streams = client->ask(RequestWriter("streams", ""));
   limits_ = read_limits(streams.root());
   stream_ = choose_stream(read_streams(streams.root()), daemon.stream, daemon.endpoint);
-  Request request("learn", stream_.name);
+  RequestWriter request("learn", stream_.name);
   request.add_no_pairs();
   request.add_true("wait");
   take_until_refresh(client->ask(request, Patience::kLong).root());
@@ -63,10 +63,10 @@ void RemoteSession::score(const TextPairs& pairs, double* scores,
     std::size_t count = 0;
   };
   const RequestLimits limits{std::min(kScoredPairs, limits_.pairs), limits_.bytes};
-  std::vector<Request> requests;
+  std::vector<RequestWriter> requests;
   std::vector<Part> parts;
   for (std::size_t first = 0; first < pairs.x.size();) {
-    Request request("score", stream_.name);
+    RequestWriter request("score", stream_.name);
     const auto count = request.add_pairs(pairs, {}, first, limits);
     if (count == 0) {
       scores[first] = kNoScore;
@@ -100,7 +100,7 @@ void RemoteSession::ask_in_order(std::string_view op, const TextPairs& pairs, do
   problems.clear();
   const Loan client(*this);
   for (std::size_t first = 0; first < pairs.x.size();) {
-    Request request(op, stream_.name);
+    RequestWriter request(op, stream_.name);
     const auto count = request.add_pairs(pairs, {}, first, limits_);
     if (count == 0) {
       if (scores != nullptr) scores[first] = kNoScore;
@@ -128,7 +128,7 @@ void RemoteSession::take_until_refresh(const JsonObject& reply) {
 
 void RemoteSession::finish() {
   const Loan client(*this);
-  Request request("refresh", stream_.name);
+  RequestWriter request("refresh", stream_.name);
   request.add_true("all");
   // What it tells is asked for by facts().
   static_cast<void>(client->ask(request, Patience::kLong));
@@ -139,7 +139,7 @@ void RemoteSession::rank(std::string_view x, std::span<const std::string_view> c
   problems.clear();
   const Loan client(*this);
   for (std::size_t first = 0; first < candidates.size();) {
-    Request request("rank", stream_.name);
+    RequestWriter request("rank", stream_.name);
     request.add_text("x", x);
     const auto count = request.add_texts("candidates", candidates, first, limits_);
     if (count == 0) {
@@ -154,7 +154,7 @@ void RemoteSession::rank(std::string_view x, std::span<const std::string_view> c
 }
 
 Message RemoteSession::stats(bool calibration) const {
-  Request request("stats", stream_.name);
+  RequestWriter request("stats", stream_.name);
   if (calibration) request.add_true("calibration");
   return Loan(*this)->ask(request);
 }

@@ -14,7 +14,7 @@ namespace phsic {
 namespace {
 
 // Asks, and prints the answer in either way.
-void print_answer(const ConnectArguments& daemon, const Request& request, Patience patience,
+void print_answer(const ConnectArguments& daemon, const RequestWriter& request, Patience patience,
                   bool json, std::string (*describe_answer)(const JsonObject&)) {
   auto client = daemon.connect();
   const auto answer = client.ask(request, patience);
@@ -35,7 +35,7 @@ void RefreshArguments::add_to(CLI::App& verb) {
 }
 
 void run_refresh(const RefreshArguments& arguments) {
-  Request request("refresh", arguments.daemon.stream);
+  RequestWriter request("refresh", arguments.daemon.stream);
   if (arguments.all) request.add_true("all");
   print_answer(arguments.daemon, request, Patience::kLong, arguments.json, describe_members);
 }
@@ -56,8 +56,8 @@ void SnapshotArguments::add_to(CLI::App& verb) {
 }
 
 void run_snapshot(const SnapshotArguments& arguments) {
-  print_answer(arguments.daemon, Request("snapshot", arguments.daemon.stream), Patience::kLong,
-               arguments.json, describe_members);
+  print_answer(arguments.daemon, RequestWriter("snapshot", arguments.daemon.stream),
+               Patience::kLong, arguments.json, describe_members);
 }
 
 void StreamsArguments::add_to(CLI::App& verb) {
@@ -66,7 +66,7 @@ void StreamsArguments::add_to(CLI::App& verb) {
 }
 
 void run_streams(const StreamsArguments& arguments) {
-  print_answer(arguments.daemon, Request("streams", ""), Patience::kShort, arguments.json,
+  print_answer(arguments.daemon, RequestWriter("streams", ""), Patience::kShort, arguments.json,
                describe_streams);
 }
 
@@ -88,7 +88,7 @@ void PingArguments::add_to(CLI::App& verb) {
 }
 
 void run_ping(const PingArguments& arguments) {
-  print_answer(arguments.daemon, Request("ping", ""), Patience::kShort, arguments.json,
+  print_answer(arguments.daemon, RequestWriter("ping", ""), Patience::kShort, arguments.json,
                describe_ping);
 }
 

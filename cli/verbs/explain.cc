@@ -56,7 +56,7 @@ std::string describe_explanation(const JsonObject& reply) {
 
 void run_explain(const ExplainArguments& arguments) {
   auto client = arguments.daemon.connect();
-  Request request("explain", arguments.daemon.stream);
+  RequestWriter request("explain", arguments.daemon.stream);
   const std::string_view x = arguments.x;
   const std::string_view y = arguments.y;
   if (request.add_pairs({{&x, 1}, {&y, 1}, {}}, {}, 0) == 0) {

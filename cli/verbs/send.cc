@@ -35,7 +35,7 @@ struct Target {
 Target find_target(const SendArguments& arguments) {
   if (!arguments.endpoint.empty()) return {arguments.endpoint, arguments.daemon.stream, true};
   auto client = arguments.daemon.connect();
-  const auto reply = client.ask(Request("streams", ""));
+  const auto reply = client.ask(RequestWriter("streams", ""));
   const auto streams = read_streams(reply.root());
   const auto& stream = choose_stream(streams, arguments.daemon.stream, client.endpoint());
   return {ask_for_endpoint(client, "ingest"), stream.name, spec_of(stream).learns_identical,
@@ -111,7 +111,7 @@ class Sender {
   void send_taken(std::vector<PairProblem>& problems) {
     const TextPairs pairs{x_, y_, times_};
     for (std::size_t first = 0; first < x_.size();) {
-      auto message = Request::for_ingest(target_.stream);
+      auto message = RequestWriter::for_ingest(target_.stream);
       const auto count = message.add_pairs(pairs, ids_, first, target_.limits);
       if (count == 0) {
         problems.push_back({row_[first++], target_.limits.too_large("pair")});

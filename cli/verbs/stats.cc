@@ -20,7 +20,7 @@ void StatsArguments::add_to(CLI::App& verb) {
 
 void run_stats(const StatsArguments& arguments) {
   auto client = arguments.daemon.connect();
-  const auto answer = client.ask(Request("stats", arguments.daemon.stream));
+  const auto answer = client.ask(RequestWriter("stats", arguments.daemon.stream));
   if (arguments.json) {
     fmt::print("{}\n", for_output(answer.answer()));
   } else {

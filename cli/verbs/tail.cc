@@ -20,7 +20,7 @@ std::string find_feed(const TailArguments& arguments) {
   auto client = arguments.daemon.connect();
   // A stream that is not there would be waited for in vain.
   if (!arguments.daemon.stream.empty()) {
-    static_cast<void>(choose_stream(read_streams(client.ask(Request("streams", "")).root()),
+    static_cast<void>(choose_stream(read_streams(client.ask(RequestWriter("streams", "")).root()),
                                     arguments.daemon.stream, client.endpoint()));
   }
   return ask_for_endpoint(client, "feed");

@@ -129,7 +129,7 @@ void run_top(const TopArguments& arguments) {
   const Interrupt interrupt;
   const bool is_terminal = isatty(STDOUT_FILENO) != 0;
   auto client = arguments.daemon.connect();
-  const Request request("stats", arguments.daemon.stream);
+  const RequestWriter request("stats", arguments.daemon.stream);
   const auto interval = std::chrono::duration_cast<Clock::duration>(
       std::chrono::duration<double>(arguments.interval));
   auto before = client.ask(request);

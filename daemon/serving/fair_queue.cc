@@ -13,12 +13,14 @@ constexpr double kTurnCost = 64U << 10U;
 // Clients that may wait to be forgotten.
 constexpr std::size_t kFewClients = 64;
 
-// A job without rows still takes its turn.
-std::uint64_t pairs_of(const Job& job) { return std::max<std::uint64_t>(1, job.pairs.size()); }
+// A task without rows still takes its turn.
+std::uint64_t pairs_of(const Task& task) {
+  return std::max<std::uint64_t>(1, task.request.pairs.size());
+}
 
-bool is_urgent(const Job& job) { return job.scores && !job.client.empty(); }
+bool is_urgent(const Task& task) { return task.request.scores && !task.caller->is_source(); }
 
-// Some rows of a job, and their bytes.
+// Some rows of a task, and their bytes.
 struct Piece {
   std::size_t rows = 0;
   std::uint64_t bytes = 0;
@@ -30,8 +32,8 @@ struct Piece {
 };
 
 // The rows from `first` on that fit, one at least if it `must`.
-Piece piece_of(const Job& job, std::size_t first, FairQueue::Limits room, bool must) {
-  const auto& pairs = job.pairs;
+Piece piece_of(const Task& task, std::size_t first, FairQueue::Limits room, bool must) {
+  const auto& pairs = task.request.pairs;
   Piece piece{0, pairs.shared_bytes()};
   const auto left = std::min<std::uint64_t>(pairs.size() - first, room.pairs);
   for (; piece.rows < left; ++piece.rows) {
@@ -43,8 +45,8 @@ Piece piece_of(const Job& job, std::size_t first, FairQueue::Limits room, bool m
 }
 
 // Of the rows from `first` on, as many as are a turn.
-double cost_of_turn(const Job& job, std::size_t first) {
-  const auto& pairs = job.pairs;
+double cost_of_turn(const Task& task, std::size_t first) {
+  const auto& pairs = task.request.pairs;
   double cost = static_cast<double>(pairs.shared_bytes()) + (pairs.size() == 0 ? kRowCost : 0);
   for (; first < pairs.size() && cost < kTurnCost; ++first) {
     cost += kRowCost + static_cast<double>(pairs.row_bytes(first));
@@ -61,13 +63,13 @@ void FairQueue::set_limits(Limits limits, double learn_share) {
   owed_ = 0;
 }
 
-bool FairQueue::offer(const std::shared_ptr<Job>& job) {
+bool FairQueue::offer(const std::shared_ptr<Task>& task) {
   {
     const std::lock_guard lock(mutex_);
     if (closed_) return false;
-    const auto pairs = pairs_of(*job);
-    const auto bytes = job->byte_count();
-    const auto found = clients_.find(job->client);
+    const auto pairs = pairs_of(*task);
+    const auto bytes = task->byte_count();
+    const auto found = clients_.find(task->caller->name());
     const auto own_pairs = found == clients_.end() ? 0 : found->second.pairs;
     const auto own_bytes = found == clients_.end() ? 0 : found->second.bytes;
     const auto fits = [](std::uint64_t own, std::uint64_t more, std::uint64_t used,
@@ -78,33 +80,33 @@ bool FairQueue::offer(const std::shared_ptr<Job>& job) {
                               fits(own_bytes, bytes, depth_.bytes, limits_.bytes))) {
       return false;
     }
-    append(job);
+    append(task);
   }
   filled_.notify_one();
   return true;
 }
 
-void FairQueue::push(const std::shared_ptr<Job>& job) {
+void FairQueue::push(const std::shared_ptr<Task>& task) {
   {
     const std::lock_guard lock(mutex_);
-    append(job);
+    append(task);
   }
   filled_.notify_one();
 }
 
 // REQUIRES: mutex_ is held.
-void FairQueue::append(const std::shared_ptr<Job>& job) {
-  const auto pairs = pairs_of(*job);
-  const auto bytes = job->byte_count();
-  auto& client = clients_[job->client];
-  client.jobs.push_back({job, bytes});
-  if (client.jobs.size() == 1) {
+void FairQueue::append(const std::shared_ptr<Task>& task) {
+  const auto pairs = pairs_of(*task);
+  const auto bytes = task->byte_count();
+  auto& client = clients_[task->caller->name()];
+  client.tasks.push_back({task, bytes});
+  if (client.tasks.size() == 1) {
     client.arrival = arrivals_++;
     prepare_turn(client);
     try {
       line_of(client).insert(&client);
     } catch (...) {
-      client.jobs.clear();
+      client.tasks.clear();
       throw;
     }
   }
@@ -114,26 +116,25 @@ void FairQueue::append(const std::shared_ptr<Job>& job) {
   depth_.bytes += bytes;
 }
 
-// Where a client with jobs belongs.
+// Where a client with tasks belongs.
 FairQueue::Line& FairQueue::line_of(const Client& client) {
-  return is_urgent(*client.jobs.front().job) ? urgent_ : teaching_;
+  return is_urgent(*client.tasks.front().task) ? urgent_ : teaching_;
 }
 
 // When its next turn will end. REQUIRES: it is in no line.
 void FairQueue::prepare_turn(Client& client) {
   client.finish =
-      std::max(now_, client.served) + cost_of_turn(*client.jobs.front().job, client.next_row);
+      std::max(now_, client.served) + cost_of_turn(*client.tasks.front().task, client.next_row);
 }
 
-// Takes what fits of the next client's next job. Returns its cost, 0 if nothing fits.
+// Takes what fits of the next client's next task. Returns its cost, 0 if nothing fits.
 double FairQueue::take_from(Line& line, Limits& room, Taken& taken) {
   auto& client = **line.begin();
-  const auto job = client.jobs.front().job;
-  const auto piece = piece_of(*job, client.next_row, room, taken.slices.empty());
-  if (piece.rows == 0 && job->pairs.size() > 0) return 0;
-  taken.slices.push_back({job, client.next_row, piece.rows});
-  taken.learns = taken.learns || job->learns || job->operation == Operation::kRefresh ||
-                 job->operation == Operation::kSnapshot;
+  const auto task = client.tasks.front().task;
+  const auto piece = piece_of(*task, client.next_row, room, taken.slices.empty());
+  if (piece.rows == 0 && task->request.pairs.size() > 0) return 0;
+  taken.slices.push_back({task, client.next_row, piece.rows});
+  taken.learns = taken.learns || task->request.learns || task->request.is_order();
   const auto rows = std::max<std::size_t>(1, piece.rows);
   client.next_row += piece.rows;
   client.pairs -= rows;
@@ -144,18 +145,18 @@ double FairQueue::take_from(Line& line, Limits& room, Taken& taken) {
   now_ += piece.cost() / static_cast<double>(urgent_.size() + teaching_.size());
   // The node goes with the client, so that nothing is allocated.
   auto node = line.extract(line.begin());
-  if (client.next_row >= job->pairs.size()) pop_job(client);
-  if (client.jobs.empty()) return piece.cost();
+  if (client.next_row >= task->request.pairs.size()) pop_task(client);
+  if (client.tasks.empty()) return piece.cost();
   prepare_turn(client);
   line_of(client).insert(std::move(node));
   return piece.cost();
 }
 
-void FairQueue::pop_job(Client& client) {
-  client.bytes -= client.jobs.front().bytes;
-  depth_.bytes -= client.jobs.front().bytes;
+void FairQueue::pop_task(Client& client) {
+  client.bytes -= client.tasks.front().bytes;
+  depth_.bytes -= client.tasks.front().bytes;
   client.next_row = 0;
-  client.jobs.pop_front();
+  client.tasks.pop_front();
 }
 
 bool FairQueue::is_turn_of_teaching() const {
@@ -175,7 +176,7 @@ void FairQueue::settle_share(bool teaching, bool both, double cost) {
   }
 }
 
-// Clients without jobs that would not wait any longer for what they had.
+// Clients without tasks that would not wait any longer for what they had.
 void FairQueue::forget_idle() {
   if (urgent_.empty() && teaching_.empty()) {
     clients_.clear();
@@ -185,16 +186,37 @@ void FairQueue::forget_idle() {
   }
   if (clients_.size() <= 2 * remembered_ + kFewClients) return;
   std::erase_if(clients_, [&](const auto& entry) {
-    return entry.second.jobs.empty() && entry.second.served <= now_;
+    return entry.second.tasks.empty() && entry.second.served <= now_;
   });
   remembered_ = clients_.size();
 }
 
 bool FairQueue::take(Taken& taken, Limits most) {
+  std::unique_lock lock(mutex_);
+  filled_.wait(lock, [&] { return is_filled(); });
+  return take_filled(taken, most);
+}
+
+bool FairQueue::take(Taken& taken, Limits most, std::chrono::steady_clock::time_point deadline) {
+  std::unique_lock lock(mutex_);
+  filled_.wait_until(lock, deadline, [&] { return woken_ || is_filled(); });
+  woken_ = false;
+  const bool is_over = closed_ && urgent_.empty() && teaching_.empty();
+  return take_filled(taken, most) || !is_over;
+}
+
+void FairQueue::wake() {
+  {
+    const std::lock_guard lock(mutex_);
+    woken_ = true;
+  }
+  filled_.notify_one();
+}
+
+// REQUIRES: mutex_ is held.
+bool FairQueue::take_filled(Taken& taken, Limits most) {
   taken.slices.clear();
   taken.learns = false;
-  std::unique_lock lock(mutex_);
-  filled_.wait(lock, [&] { return closed_ || !urgent_.empty() || !teaching_.empty(); });
   const bool teaching = is_turn_of_teaching();
   const bool both = !urgent_.empty() && !teaching_.empty();
   auto& line = teaching ? teaching_ : urgent_;

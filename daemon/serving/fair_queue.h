@@ -14,6 +14,7 @@
 // offers, workers take.
 #pragma once
 
+#include <chrono>
 #include <condition_variable>
 #include <cstddef>
 #include <cstdint>
@@ -25,16 +26,9 @@
 #include <unordered_map>
 #include <vector>
 
-#include "daemon/serving/job.h"
+#include "daemon/serving/task.h"
 
 namespace phsic {
-
-// Some rows of a job.
-struct Slice {
-  std::shared_ptr<Job> job;
-  std::size_t first = 0;
-  std::size_t count = 0;
-};
 
 class FairQueue {
  public:
@@ -50,19 +44,25 @@ class FairQueue {
   void set_limits(Limits limits, double learn_share);
   // False: the client has as much in the queue as it may. What is larger than the queue is taken
   // when there is nothing else in it. Nothing has happened if it throws.
-  [[nodiscard]] bool offer(const std::shared_ptr<Job>& job);
+  [[nodiscard]] bool offer(const std::shared_ptr<Task>& task);
   // Whatever the limits. REQUIRES: not closed.
-  void push(const std::shared_ptr<Job>& job);
+  void push(const std::shared_ptr<Task>& task);
 
-  // Waits for work and takes up to `most` of it, one row at least: several jobs, or a part of a
-  // large one. Jobs that learn get consecutive tickets, one for a call (see learn_queue.h). False:
-  // closed, and nothing is left. Allocates nothing if `taken` has room for most.pairs slices.
+  // Waits for work and takes up to `most` of it, one row at least: several tasks, or a part of a
+  // large one. Tasks that learn get consecutive tickets, one for a call (see sequence_stage.h).
+  // False: closed, and nothing is left. Allocates nothing if `taken` has room for most.pairs
+  // slices.
   struct Taken {
     std::vector<Slice> slices;
     bool learns = false;
     std::uint64_t ticket = 0;
   };
   [[nodiscard]] bool take(Taken& taken, Limits most);
+  // The same, but takes nothing when the deadline or a wake() comes first.
+  [[nodiscard]] bool take(Taken& taken, Limits most,
+                          std::chrono::steady_clock::time_point deadline);
+  // For the one who takes with a deadline.
+  void wake();
 
   // Offers are refused from now on; what is there is still taken.
   void close();
@@ -75,12 +75,12 @@ class FairQueue {
 
  private:
   struct Waiting {
-    std::shared_ptr<Job> job;
+    std::shared_ptr<Task> task;
     std::uint64_t bytes = 0;
   };
   struct Client {
-    std::deque<Waiting> jobs;
-    std::size_t next_row = 0;  // of the first job
+    std::deque<Waiting> tasks;
+    std::size_t next_row = 0;  // of the first task
     std::uint64_t pairs = 0;
     std::uint64_t bytes = 0;
     double served = 0;          // the virtual time that its last turn ends at
@@ -94,12 +94,14 @@ class FairQueue {
   };
   using Line = std::set<Client*, BeforeOther>;
 
-  void append(const std::shared_ptr<Job>& job);
+  [[nodiscard]] bool is_filled() const { return closed_ || !urgent_.empty() || !teaching_.empty(); }
+  bool take_filled(Taken& taken, Limits most);
+  void append(const std::shared_ptr<Task>& task);
   [[nodiscard]] Line& line_of(const Client& client);
   void prepare_turn(Client& client);
   [[nodiscard]] bool is_turn_of_teaching() const;
   double take_from(Line& line, Limits& room, Taken& taken);
-  void pop_job(Client& client);
+  void pop_task(Client& client);
   void settle_share(bool teaching, bool both, double cost);
   void forget_idle();
 
@@ -108,16 +110,17 @@ class FairQueue {
   Limits limits_;
   double learn_share_;
   Depth depth_;
-  // With jobs, or served not long ago: a client that sends one request after the other is
+  // With tasks, or served not long ago: a client that sends one request after the other is
   // remembered between them.
   std::unordered_map<std::string, Client> clients_;
   std::size_t remembered_ = 0;  // clients after the last look at who can be forgotten
-  Line urgent_;                 // clients whose next job is urgent, the first in line is next
+  Line urgent_;                 // clients whose next task is urgent, the first in line is next
   Line teaching_;
   double now_ = 0;   // virtual time: cost served for each client that waited
   double owed_ = 0;  // cost that teaching may take before scoring
   std::uint64_t arrivals_ = 0;
   std::uint64_t next_ticket_ = 0;
+  bool woken_ = false;
   bool closed_ = false;
 };
 

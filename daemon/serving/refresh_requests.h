@@ -6,23 +6,23 @@
 #include <utility>
 #include <vector>
 
-#include "daemon/serving/job.h"
-#include "engine/stream.h"
+#include "core/stream_config.h"
+#include "daemon/serving/task.h"
 
 namespace phsic {
 
 class RefreshRequests {
  public:
-  using Jobs = std::vector<std::shared_ptr<Job>>;
+  using Tasks = std::vector<std::shared_ptr<Task>>;
 
   struct Group {
-    Stream::Extent extent = Stream::Extent::kWithoutHeldBack;
-    Jobs jobs;
+    PairExtent extent = PairExtent::kWithoutHeldBack;
+    Tasks tasks;
   };
 
-  void add(const std::shared_ptr<Job>& job) {
-    (job->all ? whole_ : partial_).push_back(job);
-    newest_is_whole_ = job->all;
+  void add(const std::shared_ptr<Task>& task) {
+    newest_is_whole_ = task->request.all;
+    (newest_is_whole_ ? whole_ : partial_).push_back(task);
   }
   [[nodiscard]] bool is_empty() const { return whole_.empty() && partial_.empty(); }
 
@@ -30,13 +30,13 @@ class RefreshRequests {
   // not empty.
   [[nodiscard]] Group take() {
     const bool whole = partial_.empty() || (!newest_is_whole_ && !whole_.empty());
-    return {whole ? Stream::Extent::kAll : Stream::Extent::kWithoutHeldBack,
+    return {whole ? PairExtent::kAll : PairExtent::kWithoutHeldBack,
             std::exchange(whole ? whole_ : partial_, {})};
   }
 
  private:
-  Jobs partial_;
-  Jobs whole_;
+  Tasks partial_;
+  Tasks whole_;
   bool newest_is_whole_ = false;
 };
 

@@ -8,16 +8,15 @@
 #include <atomic>
 #include <catch2/catch.hpp>
 #include <chrono>
-#include <condition_variable>
 #include <future>
-#include <map>
-#include <mutex>
 #include <new>
 #include <string>
 #include <thread>
 #include <vector>
 
 #include "daemon/serving/fair_queue.h"
+#include "tests/daemon/fake_caller.h"
+#include "tests/daemon/fake_listener.h"
 #include "tests/daemon/scripted_stream.h"
 
 namespace phsic::test {
@@ -43,45 +42,6 @@ class Gate {
   std::atomic<int> came_{0};
 };
 
-// What a lane is done with.
-class Inbox : public LaneListener {
- public:
-  // Waits for the answer to the request of that id.
-  std::shared_ptr<Job> wait_for(const std::string& id) {
-    std::unique_lock lock(mutex_);
-    changed_.wait(lock, [&] { return jobs_.contains(id); });
-    return jobs_[id];
-  }
-  [[nodiscard]] std::size_t answered() {
-    const std::lock_guard lock(mutex_);
-    return jobs_.size();
-  }
-  [[nodiscard]] std::string events() {
-    const std::lock_guard lock(mutex_);
-    return events_;
-  }
-
-  void deliver(std::shared_ptr<Job> job) override {
-    {
-      const std::lock_guard lock(mutex_);
-      jobs_[job->id] = std::move(job);
-    }
-    changed_.notify_all();
-  }
-  void announce(Lane& /*lane*/, std::string event) override {
-    const std::lock_guard lock(mutex_);
-    events_ += event;
-  }
-  void make_way(Lane& /*lane*/) override {}
-  void closed(Lane& /*lane*/) override {}
-
- private:
-  std::mutex mutex_;
-  std::condition_variable changed_;
-  std::map<std::string, std::shared_ptr<Job>> jobs_;
-  std::string events_;
-};
-
 // A lane with a stream that does as it is told.
 struct Stage {
   explicit Stage(const char* estimator = "gaussian-pmi") {
@@ -97,28 +57,33 @@ struct Stage {
     auto stream =
         std::make_unique<ScriptedStream>(Stream::open(settings.spec, EncoderPath()), script);
     lane = std::make_unique<Lane>(settings, std::move(stream), Recovery(settings.id_window),
-                                  nullptr, inbox);
+                                  nullptr, listener);
   }
 
-  std::shared_ptr<Job> job(Operation operation) {
-    auto made = std::make_shared<Job>();
-    made->operation = operation;
-    made->id = std::to_string(++jobs);
-    made->client = "client";
-    return made;
+  [[nodiscard]] std::shared_ptr<Task> task(Request request) const {
+    return std::make_shared<Task>(std::move(request), client);
+  }
+  [[nodiscard]] std::shared_ptr<Task> order(Operation operation, bool all = false) const {
+    Request request;
+    request.operation = operation;
+    request.all = all;
+    return task(std::move(request));
   }
   // Pairs with numbers, which are their ids, too.
-  std::shared_ptr<Job> learn_batch(std::size_t first, std::size_t count, std::size_t bytes = 10) {
-    auto made = job(Operation::kLearn);
-    made->learns = true;
-    made->waits = true;
+  [[nodiscard]] static Request learn_request(std::size_t first, std::size_t count,
+                                             std::size_t bytes = 10) {
+    Request request;
+    request.operation = Operation::kLearn;
+    request.learns = true;
+    request.waits = true;
+    auto& pairs = request.pairs;
     for (std::size_t i = first; i < first + count; ++i) {
       auto text = fmt::format("{} number{} ", i, i % 17);
       text.resize(std::max(text.size(), bytes), 'a');
-      made->pairs.bytes += "x" + text + "y" + text;
-      made->pairs.ids.push_back(std::to_string(i));
+      pairs.bytes += "x" + text + "y" + text;
+      pairs.ids.push_back(std::to_string(i));
     }
-    std::string_view rest = made->pairs.bytes;
+    std::string_view rest = pairs.bytes;
     const auto cut = [&rest](std::size_t size) {
       const auto found = rest.substr(0, size);
       rest.remove_prefix(size);
@@ -126,14 +91,29 @@ struct Stage {
     };
     for (std::size_t i = 0; i < count; ++i) {
       const auto size = rest.find('y');
-      made->pairs.x.push_back(cut(size));
-      made->pairs.y.push_back(cut(size));
+      pairs.x.push_back(cut(size));
+      pairs.y.push_back(cut(size));
     }
-    return made;
+    return request;
   }
-  std::shared_ptr<Job> ask(const std::shared_ptr<Job>& asked) {
+  [[nodiscard]] std::shared_ptr<Task> learn_batch(std::size_t first, std::size_t count,
+                                                  std::size_t bytes = 10) const {
+    return task(learn_request(first, count, bytes));
+  }
+  [[nodiscard]] std::shared_ptr<Task> learn_without_waiting(std::size_t first, std::size_t count,
+                                                            std::size_t bytes = 10) const {
+    auto request = learn_request(first, count, bytes);
+    request.waits = false;
+    return task(std::move(request));
+  }
+  // Offers a task and waits until it is done. Returns the answer.
+  std::string ask(const std::shared_ptr<Task>& asked) const {
     REQUIRE(lane->offer(asked));
-    return inbox.wait_for(asked->id);
+    return answer(*asked);
+  }
+  [[nodiscard]] std::string answer(const Task& asked) const {
+    client->wait_for(asked);
+    return client->told(asked).answer;
   }
   // Waits until nothing counts that was answered: a request's bytes go when the last thread lets it
   // go.
@@ -141,23 +121,27 @@ struct Stage {
     while (stat("unlearned_bytes") > 0) std::this_thread::yield();
   }
   // A number among those of `stats`.
-  [[nodiscard]] std::uint64_t stat(const std::string& name) const {
-    std::string stats;
-    lane->append_stats(stats);
-    const auto place = stats.find('"' + name + "\":");
-    REQUIRE(place != std::string::npos);
-    return std::stoull(stats.substr(place + name.size() + 3));
+  [[nodiscard]] std::uint64_t stat(std::string_view name) const {
+    for (const auto& statistic : lane->statistics().list()) {
+      if (statistic.name == name) return std::get<std::uint64_t>(statistic.value);
+    }
+    FAIL("there is no statistic " << name);
+    return 0;
   }
 
   StreamSettings settings;
   Gate gate;
   Script script;
-  Inbox inbox;
-  std::size_t jobs = 0;
+  FakeListener listener;
+  std::shared_ptr<FakeCaller> client = std::make_shared<FakeCaller>();
+  std::shared_ptr<FakeCaller> source = std::make_shared<FakeCaller>("", FakeCaller::Kind::kSource);
   std::unique_ptr<Lane> lane;  // last: its threads end first
 };
 
-bool is_ok(const Job& job) { return job.reply.starts_with("{\"ok\":true"); }
+bool is_ok(const std::string& answer) { return answer.starts_with("{\"ok\":true"); }
+bool has(const std::string& text, std::string_view part) {
+  return text.find(part) != std::string::npos;
+}
 
 TEST_CASE(
     "Pairs that there was no memory for are not counted, and are learned when they come again") {
@@ -166,16 +150,16 @@ TEST_CASE(
   stage.script.memory = [&](std::size_t rows) { return std::min<std::size_t>(rows, memory); };
   stage.begin();
   const auto failed = stage.ask(stage.learn_batch(0, 5));
-  CHECK_FALSE(is_ok(*failed));
-  CHECK(failed->reply.find("memory") != std::string::npos);
+  CHECK_FALSE(is_ok(failed));
+  CHECK(has(failed, "memory"));
   CHECK(stage.stat("pairs") == 2);
   stage.settle();
   CHECK(stage.stat("unlearned") == 0);
   memory = 100;
-  const auto again = stage.ask(stage.learn_batch(0, 5));
-  CHECK(is_ok(*again));
-  CHECK(again->learned == 3);
-  CHECK(again->duplicates == 2);
+  const auto again = stage.learn_batch(0, 5);
+  CHECK(is_ok(stage.ask(again)));
+  CHECK(again->outcome.learned == 3);
+  CHECK(again->outcome.duplicates == 2);
   CHECK(stage.stat("pairs") == 5);
   CHECK(stage.stat("unlearned") == 0);
   CHECK(stage.stat("failed") == 1);
@@ -190,19 +174,19 @@ TEST_CASE("A model that there is no memory for is told, and the stream goes on w
   const bool when_frozen = GENERATE(true, false);
   (when_frozen ? stage.script.freeze : stage.script.build) = need;
   stage.begin();
-  REQUIRE(is_ok(*stage.ask(stage.learn_batch(0, 400))));
-  REQUIRE(is_ok(*stage.ask(stage.job(Operation::kRefresh))));
+  REQUIRE(is_ok(stage.ask(stage.learn_batch(0, 400))));
+  REQUIRE(is_ok(stage.ask(stage.order(Operation::kRefresh))));
   const auto model = stage.stat("model");
   CHECK(model == 1);
   has_memory = false;
-  const auto failed = stage.ask(stage.job(Operation::kRefresh));
-  CHECK_FALSE(is_ok(*failed));
-  CHECK(failed->reply.find("memory") != std::string::npos);
-  CHECK(stage.inbox.events().find("no model was built") != std::string::npos);
-  CHECK(is_ok(*stage.ask(stage.learn_batch(400, 100))));
+  const auto failed = stage.ask(stage.order(Operation::kRefresh));
+  CHECK_FALSE(is_ok(failed));
+  CHECK(has(failed, "memory"));
+  CHECK(has(stage.listener.events(), "no model was built"));
+  CHECK(is_ok(stage.ask(stage.learn_batch(400, 100))));
   CHECK(stage.stat("model") == model);
   has_memory = true;
-  CHECK(is_ok(*stage.ask(stage.job(Operation::kRefresh))));
+  CHECK(is_ok(stage.ask(stage.order(Operation::kRefresh))));
   CHECK(stage.stat("model") == model + 1);
   CHECK(stage.stat("pairs") == 500);
 }
@@ -211,12 +195,12 @@ TEST_CASE("An explanation that there is no memory for is refused") {
   Stage stage;
   stage.script.explain = [] { throw std::bad_alloc(); };
   stage.begin();
-  const auto pair = stage.learn_batch(0, 1);
-  pair->operation = Operation::kExplain;
-  pair->learns = pair->waits = false;
-  const auto failed = stage.ask(pair);
-  CHECK(failed->reply.find("not enough memory") != std::string::npos);
-  CHECK(is_ok(*stage.ask(stage.learn_batch(0, 1))));
+  auto request = Stage::learn_request(0, 1);
+  request.operation = Operation::kExplain;
+  request.learns = request.waits = false;
+  const auto failed = stage.ask(stage.task(std::move(request)));
+  CHECK(has(failed, "not enough memory"));
+  CHECK(is_ok(stage.ask(stage.learn_batch(0, 1))));
 }
 
 TEST_CASE("One model answers all who asked before it was begun, and learning goes on meanwhile") {
@@ -225,23 +209,20 @@ TEST_CASE("One model answers all who asked before it was begun, and learning goe
   stage.script.freeze = [&] { ++models; };
   stage.script.build = [&] { stage.gate.pass(); };
   stage.begin();
-  REQUIRE(is_ok(*stage.ask(stage.learn_batch(0, 400))));
+  REQUIRE(is_ok(stage.ask(stage.learn_batch(0, 400))));
   stage.settle();
-  std::vector<std::shared_ptr<Job>> asked;
+  std::vector<std::shared_ptr<Task>> asked;
   for (int i = 0; i < 100; ++i) {
-    asked.push_back(stage.job(Operation::kRefresh));
-    asked.back()->all = i % 2 == 1;
+    asked.push_back(stage.order(Operation::kRefresh, i % 2 == 1));
     REQUIRE(stage.lane->offer(asked.back()));
     if (i == 0) stage.gate.await();
   }
-  auto learn_batch = stage.learn_batch(400, 100);
-  learn_batch->waits = false;
-  CHECK(is_ok(*stage.ask(learn_batch)));
+  CHECK(is_ok(stage.ask(stage.learn_without_waiting(400, 100))));
   // Comes after all of them, and is learned before any of their models is there.
   while (stage.stat("pairs") < 500) std::this_thread::yield();
-  CHECK(stage.inbox.answered() == 2);
+  CHECK(stage.client->done_count() == 2);
   stage.gate.open();
-  for (const auto& job : asked) CHECK(is_ok(*stage.inbox.wait_for(job->id)));
+  for (const auto& task : asked) CHECK(is_ok(stage.answer(*task)));
   // The first, one for the others of its kind, and one of all pairs.
   CHECK(models == 3);
   CHECK(stage.stat("refreshes") == 3);
@@ -254,14 +235,15 @@ TEST_CASE("What waits to be learned is bounded in bytes, and gone when it is lea
   stage.settings.spec.set("kernel", "spectrum:n=2");  // takes texts as they are
   stage.settings.learn_queue_bytes = kMost;
   stage.begin();
-  std::vector<std::shared_ptr<Job>> accepted;
+  std::vector<std::shared_ptr<Task>> accepted;
   bool is_full = false;
   for (std::size_t i = 0; i < 1000 && !is_full; ++i) {
     // As soon as it is encoded: what waits for a worker counts elsewhere.
-    auto learn_batch = stage.learn_batch(i, 1, 200'000);
-    learn_batch->waits = false;
-    is_full = !stage.lane->offer(learn_batch);
-    if (!is_full) accepted.push_back(stage.inbox.wait_for(learn_batch->id));
+    const auto task = stage.learn_without_waiting(i, 1, 200'000);
+    is_full = !stage.lane->offer(task);
+    if (is_full) continue;
+    stage.client->wait_for(*task);
+    accepted.push_back(task);
   }
   CHECK(is_full);
   CHECK(accepted.size() >= 3);
@@ -272,7 +254,7 @@ TEST_CASE("What waits to be learned is bounded in bytes, and gone when it is lea
   // Whoever waits now waits for all of them.
   stage.settle();
   CHECK(stage.stat("unlearned") == 0);
-  CHECK(is_ok(*stage.ask(stage.learn_batch(5000, 1, 200'000))));
+  CHECK(is_ok(stage.ask(stage.learn_batch(5000, 1, 200'000))));
   CHECK(stage.stat("pairs") == accepted.size() + 1);
 }
 
@@ -286,13 +268,13 @@ TEST_CASE("A large request wakes as many workers as it has work for") {
       one.set_value(queue.take(work, {10, 1'000'000}) ? work.slices.at(0).count : 0);
     });
   }
-  const auto job = std::make_shared<Job>();
-  job->operation = Operation::kScore;
-  job->client = "large";
-  job->scores = true;
-  job->pairs.x.resize(100);
-  job->pairs.y.resize(100);
-  REQUIRE(queue.offer(job));
+  Request request;
+  request.operation = Operation::kScore;
+  request.scores = true;
+  request.pairs.x.resize(100);
+  request.pairs.y.resize(100);
+  const auto client = std::make_shared<FakeCaller>();
+  REQUIRE(queue.offer(std::make_shared<Task>(std::move(request), client)));
   for (auto& one : taken) {
     auto count = one.get_future();
     const bool was_woken = count.wait_for(std::chrono::minutes(1)) == std::future_status::ready;
@@ -308,19 +290,128 @@ TEST_CASE("Requests that wait for a model count in bytes until they are answered
   stage.script.build = [&] { stage.gate.pass(); };
   stage.settings.learn_queue_bytes = 100'000;
   stage.begin();
-  REQUIRE(is_ok(*stage.ask(stage.learn_batch(0, 40))));
+  REQUIRE(is_ok(stage.ask(stage.learn_batch(0, 40))));
   stage.settle();
-  std::vector<std::shared_ptr<Job>> asked;
+  std::vector<std::shared_ptr<Task>> asked;
   for (bool is_full = false; !is_full;) {
     REQUIRE(asked.size() < 1000);
-    auto job = stage.job(Operation::kRefresh);
-    is_full = !stage.lane->offer(job);
-    if (!is_full) asked.push_back(job);
+    const auto task = stage.order(Operation::kRefresh);
+    is_full = !stage.lane->offer(task);
+    if (!is_full) asked.push_back(task);
   }
   CHECK(asked.size() > 10);
   stage.gate.open();
-  for (const auto& job : asked) CHECK(is_ok(*stage.inbox.wait_for(job->id)));
+  for (const auto& task : asked) CHECK(is_ok(stage.answer(*task)));
   stage.settle();
+}
+
+// As pairs come by ingest: to be scored and learned.
+std::shared_ptr<Task> message(const Stage& stage, std::size_t first, std::size_t count) {
+  auto request = Stage::learn_request(first, count);
+  request.operation = Operation::kScore;
+  request.scores = true;
+  request.waits = false;
+  return std::make_shared<Task>(std::move(request), stage.source);
+}
+
+TEST_CASE("A source hears that its pairs are learned, without asking for that") {
+  Stage stage(GENERATE("gaussian-pmi", "pmi"));
+  stage.script.learn = [&] { stage.gate.pass(); };
+  const bool counts = stage.settings.spec.counts;
+  stage.begin();
+  const auto task = message(stage, 0, 10);
+  REQUIRE(stage.lane->offer(task));
+  if (!counts) {
+    stage.gate.await();
+    CHECK_FALSE(stage.source->is_done(*task));
+    stage.gate.open();
+  }
+  stage.source->wait_for(*task);
+  CHECK(stage.source->told(*task).done == 1);
+  CHECK(task->outcome.learned == 10);
+  CHECK(stage.stat("pairs") == 10);
+  stage.settle();
+}
+
+TEST_CASE(
+    "A source that there was no room for hears when there is, and is not counted as refused") {
+  Stage stage;
+  stage.script.learn = [&] { stage.gate.pass(); };
+  stage.settings.learn_queue_pairs = 10;
+  stage.begin();
+  const auto first = message(stage, 0, 10);
+  REQUIRE(stage.lane->offer(first));
+  stage.gate.await();
+  const auto second = message(stage, 10, 10);
+  // What the worker has done with the first may have made room elsewhere.
+  auto heard = stage.source->room();
+  CHECK_FALSE(stage.lane->offer(second));
+  CHECK(stage.stat("overloaded") == 0);
+  stage.gate.open();
+  do {
+    stage.source->wait_for_room(heard);
+    heard = stage.source->room();
+  } while (!stage.lane->offer(second));
+  stage.source->wait_for(*second);
+  CHECK(stage.stat("pairs") == 20);
+  stage.settle();
+}
+
+TEST_CASE("A source gets all of its pairs into a lane that is always full") {
+  Stage stage(GENERATE("gaussian-pmi", "pmi"));
+  stage.settings.workers = 2;
+  stage.settings.learn_queue_pairs = 8;
+  stage.settings.queue_pairs = 8;
+  stage.begin();
+  std::vector<std::shared_ptr<Task>> sent;
+  for (std::size_t i = 0; i < 300; ++i) {
+    const auto task = message(stage, 5 * i, 5);
+    auto heard = stage.source->room();
+    while (!stage.lane->offer(task)) {
+      stage.source->wait_for_room(heard);
+      heard = stage.source->room();
+    }
+    sent.push_back(task);
+  }
+  for (const auto& task : sent) stage.source->wait_for(*task);
+  CHECK(stage.stat("pairs") == 1500);
+  stage.settle();
+  CHECK(stage.stat("unlearned") == 0);
+}
+
+TEST_CASE("A lane that was closed does what it has accepted, and takes nothing more") {
+  Stage stage;
+  stage.script.explain = [&] { stage.gate.pass(); };
+  stage.begin();
+  const auto explain = [&] {
+    auto request = Stage::learn_request(0, 1);
+    request.operation = Operation::kExplain;
+    request.learns = request.waits = false;
+    return stage.task(std::move(request));
+  };
+  const auto accepted = explain();
+  REQUIRE(stage.lane->offer(accepted));
+  stage.gate.await();
+  stage.lane->close();
+  CHECK_FALSE(stage.lane->offer(explain()));
+  CHECK_FALSE(stage.lane->offer(stage.learn_batch(0, 1)));
+  CHECK_FALSE(stage.lane->offer(stage.order(Operation::kRefresh)));
+  stage.gate.open();
+  stage.client->wait_for(*accepted);
+  stage.listener.wait_until_closed();
+  CHECK_FALSE(stage.lane->offer(explain()));
+}
+
+TEST_CASE("A lane may end as soon as its last model is built") {
+  for (int i = 0; i < 50; ++i) {
+    Stage stage;
+    stage.begin();
+    REQUIRE(stage.lane->offer(stage.learn_without_waiting(0, 40)));
+    const auto model = stage.order(Operation::kRefresh);
+    REQUIRE(stage.lane->offer(model));
+    stage.lane = nullptr;
+    CHECK(is_ok(stage.answer(*model)));
+  }
 }
 
 }  // namespace

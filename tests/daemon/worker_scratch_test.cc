@@ -1,8 +1,7 @@
-#include "daemon/serving/worker_scratch.h"
-
 #include <catch2/catch.hpp>
 
 #include "core/refresh.h"
+#include "daemon/serving/score_stage.h"
 #include "tests/core/streams.h"
 
 namespace phsic::test {

@@ -1,5 +1,5 @@
-// What clients send: refused by a RequestError, or a job whose parts fit together. The first byte
-// tells which socket it comes to; frames end at "\n--\n".
+// What clients send: refused by a RequestError, or a request whose parts fit together. The first
+// byte tells which socket it comes to; frames end at "\n--\n".
 #include "wire/decode.h"
 
 #include <string_view>
@@ -30,21 +30,21 @@ bool lies_in(std::string_view part, const std::string& whole) {
          (part.data() >= whole.data() && part.data() + part.size() <= whole.data() + whole.size());
 }
 
-void require_sound(const phsic::Job& job) {
-  const auto& pairs = job.pairs;
+void require_sound(const phsic::Request& request) {
+  const auto& pairs = request.pairs;
   if (pairs.are_vectors) {
     require(pairs.x.empty() && pairs.y.empty(), "vectors or texts");
     require(pairs.x_values.size() == pairs.x_rows * pairs.x_dim, "as many values as x says");
     require(pairs.y_values.size() == pairs.y_rows * pairs.y_dim, "as many values as y says");
   }
-  const bool ranks = job.operation == phsic::Operation::kRank;
+  const bool ranks = request.operation == phsic::Operation::kRank;
   if (!pairs.are_vectors && ranks) require(pairs.x.size() == 1, "one x to rank for");
   if (!pairs.are_vectors && !ranks) require(pairs.x.size() == pairs.y.size(), "pairs are pairs");
   require(pairs.times.empty() || pairs.times.size() == pairs.size(), "a time for each or none");
   require(pairs.ids.empty() || pairs.ids.size() == pairs.size(), "an id for each or none");
   for (const auto* side : {&pairs.x, &pairs.y}) {
     for (const auto text : *side) {
-      require(lies_in(text, pairs.bytes), "texts are the job's own");
+      require(lies_in(text, pairs.bytes), "texts are the request's own");
       require(phsic::is_utf8(text), "texts are UTF-8");
     }
   }
@@ -56,25 +56,25 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   if (size == 0) return 0;
   const auto frames = frames_of({reinterpret_cast<const char*>(data) + 1, size - 1});
   phsic::Decoder decoder({64});
-  phsic::Job job;
-  std::string reply;
+  phsic::Request request;
+  std::string answer;
   try {
     if (data[0] % 3 == 0) {
-      decoder.request(frames, job);
-    } else if (!decoder.message(frames, data[0] % 3 == 1, job)) {
+      decoder.request(frames, request);
+    } else if (!decoder.message(frames, data[0] % 3 == 1, request)) {
       return 0;
     }
-    require_sound(job);
-    require(job.pairs.size() <= 64, "no more pairs than allowed");
-    job.score.assign(job.pairs.size(), 0.5);
-    job.percentile = job.p_value = job.score;
-    job.published = std::make_shared<const phsic::PublishedModel>();
-    phsic::write_scores(job, 7);
-    reply = job.reply;
+    require_sound(request);
+    require(request.pairs.size() <= 64, "no more pairs than allowed");
+    phsic::Outcome outcome;
+    outcome.score.assign(request.pairs.size(), 0.5);
+    outcome.percentile = outcome.p_value = outcome.score;
+    outcome.published = std::make_shared<const phsic::PublishedModel>();
+    answer = phsic::answer_json(request, outcome, phsic::scores_json(request, outcome));
   } catch (const phsic::RequestError& problem) {
-    reply = phsic::error_reply(job.id, problem.code(), problem.what());
+    answer = phsic::error_answer(request.id, problem.code(), problem.what());
   }
   simdjson::dom::parser parser;
-  require(parser.parse(reply).error() == simdjson::SUCCESS, "every reply is JSON");
+  require(parser.parse(answer).error() == simdjson::SUCCESS, "every answer is JSON");
   return 0;
 }

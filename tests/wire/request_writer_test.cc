@@ -9,10 +9,10 @@ namespace {
 using Json = nlohmann::json;
 using Texts = std::vector<std::string_view>;
 
-Json parse(const Request& request) { return Json::parse(request.json(7)); }
+Json parse(const RequestWriter& request) { return Json::parse(request.json(7)); }
 
 TEST_CASE("A request has operation, stream and id, and what was added") {
-  Request request("learn", "chat");
+  RequestWriter request("learn", "chat");
   request.add_no_pairs();
   request.add_true("wait");
   request.add_number("top", 3);
@@ -27,8 +27,8 @@ TEST_CASE("A request has operation, stream and id, and what was added") {
 }
 
 TEST_CASE("Without a stream none is named") {
-  CHECK(parse(Request("ping", "")) == Json({{"id", 7}, {"op", "ping"}}));
-  CHECK(Request::for_ingest("chat").json() == R"({"stream":"chat"})");
+  CHECK(parse(RequestWriter("ping", "")) == Json({{"id", 7}, {"op", "ping"}}));
+  CHECK(RequestWriter::for_ingest("chat").json() == R"({"stream":"chat"})");
 }
 
 TEST_CASE("Pairs are arrays, or objects where they have a time or an id") {
@@ -36,13 +36,13 @@ TEST_CASE("Pairs are arrays, or objects where they have a time or an id") {
   const Texts y = {"c", "d"};
   const std::vector<double> times = {1700000000.25, -1};
   const Texts ids = {"m-1", "\xe4\xbd\xa0"};
-  Request plain("score", "");
+  RequestWriter plain("score", "");
   CHECK(plain.add_pairs({x, y, {}}, {}, 0) == 2);
   CHECK(parse(plain)["pairs"] == Json::parse(R"([["a","c"],["b","d"]])"));
-  Request second("score", "");
+  RequestWriter second("score", "");
   CHECK(second.add_pairs({x, y, {}}, {}, 1) == 1);
   CHECK(parse(second)["pairs"] == Json::parse(R"([["b","d"]])"));
-  Request whole("score", "");
+  RequestWriter whole("score", "");
   CHECK(whole.add_pairs({x, y, times}, ids, 0) == 2);
   CHECK(parse(whole)["pairs"] == Json::parse(R"([{"x":"a","y":"c","id":"m-1","time":1700000000.25},
                                                  {"x":"b","y":"d","id":"你","time":-1}])"));
@@ -51,7 +51,7 @@ TEST_CASE("Pairs are arrays, or objects where they have a time or an id") {
 TEST_CASE("A text that is not UTF-8 is sent with U+FFFD for what is broken") {
   const Texts x = {"caf\xe9 \xf0\x9f\x98"};
   const Texts y = {"\xff"};
-  Request request("score", "");
+  RequestWriter request("score", "");
   CHECK(request.add_pairs({x, y, {}}, {}, 0) == 1);
   const auto pair = parse(request)["pairs"][0];
   CHECK(pair[0] == "caf\xef\xbf\xbd \xef\xbf\xbd");
@@ -62,15 +62,15 @@ TEST_CASE("A request takes no more than it may hold") {
   const std::string large(kRequestBytes / 4, 'a');
   const Texts x(10, large);
   const Texts y(10, "b");
-  Request by_bytes("score", "");
+  RequestWriter by_bytes("score", "");
   const auto count = by_bytes.add_pairs({x, y, {}}, {}, 0);
   CHECK(count == 3);
   CHECK(parse(by_bytes)["pairs"].size() == count);
   CHECK(by_bytes.json().size() <= kRequestBytes + 8);
-  Request by_count("score", "");
+  RequestWriter by_count("score", "");
   CHECK(by_count.add_pairs({x, y, {}}, {}, 0, {2, kMostBytes}) == 2);
   const Texts many(2 * kRequestPairs, "a");
-  Request by_default("rank", "");
+  RequestWriter by_default("rank", "");
   CHECK(by_default.add_texts("candidates", many, 0) == kRequestPairs);
 }
 
@@ -79,11 +79,11 @@ TEST_CASE("A pair too large for company goes alone, and one too large for all is
   const std::string huge(kMostBytes / 6 + 1, '\x01');  // six bytes each, in JSON
   const Texts x = {large, "a", huge};
   const Texts y = {"b", "b", "b"};
-  Request alone("score", "");
+  RequestWriter alone("score", "");
   CHECK(alone.add_pairs({x, y, {}}, {}, 0) == 1);
-  Request before("score", "");
+  RequestWriter before("score", "");
   CHECK(before.add_pairs({x, y, {}}, {}, 1) == 1);
-  Request nothing("score", "");
+  RequestWriter nothing("score", "");
   CHECK(nothing.add_pairs({x, y, {}}, {}, 2) == 0);
   CHECK(parse(nothing) == Json({{"id", 7}, {"op", "score"}}));
 }

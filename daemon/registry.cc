@@ -1,0 +1,112 @@
+#include "daemon/registry.h"
+
+#include <fmt/format.h>
+
+#include <new>
+#include <tuple>
+#include <utility>
+
+#include "daemon/log.h"
+#include "wire/json_text.h"
+
+namespace phsic {
+
+ServedStream::ServedStream(boost::asio::io_context& loop, const StreamSettings& settings,
+                           PreparedStream prepared, FeedLog& feed, std::function<void()> closed)
+    : feed_(feed),
+      scored_(loop,
+              [this, name = settings.name](ScoredPairs& pairs) {
+                try {
+                  feed_.publish(name, pairs);
+                } catch (const std::bad_alloc&) {
+                  log(LogLevel::kError, "no memory for the feed", {{"stream", name}});
+                }
+              }),
+      events_(loop, [this](StreamEvent& event) { tell(event); }),
+      closed_(loop, [closed = std::move(closed)](Closed&) { closed(); }),
+      feed_texts_(settings.feed_texts),
+      lane_(std::make_unique<Lane>(settings, std::move(prepared.opened.stream),
+                                   std::move(prepared.opened.recovery), std::move(prepared.journal),
+                                   *this)) {}
+
+void ServedStream::update(const StreamSettings& settings) {
+  feed_texts_ = settings.feed_texts;
+  lane_->update(settings);
+}
+
+void ServedStream::look_for_audience() {
+  feeds_scores_ = feed_.has_audience(fmt::format("{}/score", lane_->name()));
+  feeds_flags_ = feed_.has_audience(fmt::format("{}/flag", lane_->name()));
+}
+
+void ServedStream::tell_overload() {
+  const auto overloaded = lane_->statistics().overloaded;
+  const auto more = overloaded - std::exchange(overloaded_told_, overloaded);
+  if (more == 0) return;
+  feed_.publish(lane_->name(), OverloadEvent{more});
+  log(LogLevel::kWarning, "overload", {{"stream", lane_->name()}, {"overloaded", more}});
+}
+
+void ServedStream::note_answer(const Task& task) {
+  const auto now = Clock::now();
+  latency_.add(now - task.arrived, now);
+}
+
+StreamStatistics ServedStream::statistics() {
+  auto statistics = lane_->statistics();
+  const auto now = Clock::now();
+  statistics.latency = {latency_.quantile(0.5, now), latency_.quantile(0.9, now),
+                        latency_.quantile(0.99, now), latency_.longest(now)};
+  return statistics;
+}
+
+void ServedStream::scored(const Lane& /*lane*/, const Task& task) {
+  ScoredPairs pairs{task.request.pairs.size(), task.outcome.flagged, task.request.via, {}};
+  if (feeds_scores_ || feeds_flags_) {
+    const auto delay = std::chrono::duration<double>(Clock::now() - task.arrived).count();
+    pairs.messages.emplace(task.request, task.outcome, feed_texts_, delay);
+  }
+  scored_.put(std::move(pairs));
+}
+
+void ServedStream::happened(const Lane& /*lane*/, StreamEvent event) {
+  events_.put(std::move(event));
+}
+
+void ServedStream::closed(const Lane& /*lane*/) { closed_.put({}); }
+
+void ServedStream::tell(const StreamEvent& event) {
+  feed_.publish(lane_->name(), event);
+  log(LogLevel::kInfo, "event",
+      {{"stream", lane_->name()}, LogField::json("what", "{" + event_json(event))});
+}
+
+void Registry::add(const StreamSettings& settings, PreparedStream prepared) {
+  if (prepared.journal != nullptr) feed_.go_on(settings.name, prepared.feed);
+  const auto closed = [this] {
+    ++closed_count_;
+    if (closed_) closed_();
+  };
+  streams_.emplace(std::piecewise_construct, std::forward_as_tuple(settings.name),
+                   std::forward_as_tuple(std::ref(loop_), settings, std::move(prepared),
+                                         std::ref(feed_), closed));
+  log(LogLevel::kInfo, "stream", {{"stream", settings.name}});
+}
+
+ServedStream& Registry::find(const std::string& name) {
+  if (name.empty() && streams_.size() == 1) return streams_.begin()->second;
+  if (const auto found = streams_.find(name); found != streams_.end()) return found->second;
+  std::string names;
+  for (const auto& [known, stream] : streams_) names += (names.empty() ? "" : ", ") + known;
+  throw RequestError("unknown_stream",
+                     name.empty() ? fmt::format("no stream is named, expected one of {}", names)
+                                  : fmt::format("there is no stream {}, expected one of {}",
+                                                quoted_json(name), names));
+}
+
+void Registry::close(std::function<void()> closed) {
+  closed_ = std::move(closed);
+  for (auto& [name, stream] : streams_) stream.lane().close();
+}
+
+}  // namespace phsic

@@ -1,0 +1,90 @@
+// The streams that a daemon serves, by name.
+//
+// For the loop's thread, but for what lanes tell.
+#pragma once
+
+#include <atomic>
+#include <boost/asio/io_context.hpp>
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+
+#include "daemon/mailbox.h"
+#include "daemon/serving/feed_log.h"
+#include "daemon/serving/lane.h"
+#include "daemon/serving/latency.h"
+#include "daemon/stream_opener.h"
+
+namespace phsic {
+
+// A stream at work. Hears its lane, and brings what it hears to the feed and the log.
+class ServedStream : public LaneListener {
+ public:
+  // `closed` is called in the loop when the lane has ended. The feed outlives this.
+  ServedStream(boost::asio::io_context& loop, const StreamSettings& settings,
+               PreparedStream prepared, FeedLog& feed, std::function<void()> closed);
+
+  [[nodiscard]] Lane& lane() { return *lane_; }
+  [[nodiscard]] const Lane& lane() const { return *lane_; }
+
+  void update(const StreamSettings& settings);
+  // Somebody subscribed to the feed, or left.
+  void look_for_audience();
+  // Tells the feed and the log of requests that were refused since it was told last.
+  void tell_overload();
+  // A request was answered.
+  void note_answer(const Task& task);
+  // With the latency of its answers.
+  [[nodiscard]] StreamStatistics statistics();
+
+  void scored(const Lane& lane, const Task& task) override;
+  void happened(const Lane& lane, StreamEvent event) override;
+  void closed(const Lane& lane) override;
+
+ private:
+  using Clock = std::chrono::steady_clock;
+  struct Closed {};
+
+  void tell(const StreamEvent& event);
+
+  FeedLog& feed_;
+  Mailbox<ScoredPairs> scored_;
+  Mailbox<StreamEvent> events_;
+  Mailbox<Closed> closed_;
+  std::atomic<bool> feeds_scores_{false};
+  std::atomic<bool> feeds_flags_{false};
+  std::atomic<bool> feed_texts_;
+  Latency latency_;
+  std::uint64_t overloaded_told_ = 0;
+  std::unique_ptr<Lane> lane_;  // last: its threads end before what they tell
+};
+
+class Registry {
+ public:
+  Registry(boost::asio::io_context& loop, FeedLog& feed) : loop_(loop), feed_(feed) {}
+
+  void add(const StreamSettings& settings, PreparedStream prepared);
+  // The stream of that name; an empty one is the only one's. Throws a RequestError that lists those
+  // there are.
+  [[nodiscard]] ServedStream& find(const std::string& name);
+  [[nodiscard]] std::map<std::string, ServedStream>& all() { return streams_; }
+
+  // Accepts nothing more, and calls `closed` when everything that was accepted is done.
+  void close(std::function<void()> closed);
+  [[nodiscard]] bool is_closed() const { return closed_count_ == streams_.size(); }
+  // Waits for the streams' threads.
+  void clear() { streams_.clear(); }
+
+ private:
+  boost::asio::io_context& loop_;
+  FeedLog& feed_;
+  std::size_t closed_count_ = 0;
+  std::function<void()> closed_;
+  std::map<std::string, ServedStream> streams_;
+};
+
+}  // namespace phsic

@@ -1,0 +1,71 @@
+// SIGHUP: what can change without losing anything is taken over, the rest refused.
+//
+// The configuration is read, and new streams are opened, in a thread of its own. For the loop's
+// thread.
+#pragma once
+
+#include <boost/asio/io_context.hpp>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <string>
+#include <thread>
+
+#include "daemon/config.h"
+#include "daemon/start_progress.h"
+#include "daemon/stream_opener.h"
+
+namespace phsic {
+
+class Reloader {
+ public:
+  using NewStreams = std::map<std::string, PreparedStream>;
+  // Takes over a configuration that was read, in the loop. Throws an Error when it cannot, and has
+  // changed nothing then.
+  using Adopt = std::function<void(Config, NewStreams&)>;
+
+  // `reread` gives the configuration anew, or throws an Error that says what is wrong with it.
+  // `ended` is called in the loop after each reload, taken over or not.
+  Reloader(boost::asio::io_context& loop, StreamOpener& opener, StartProgress& progress,
+           std::function<Config()> reread, Adopt adopt, std::function<void()> ended);
+  ~Reloader();
+  Reloader(const Reloader&) = delete;
+  Reloader& operator=(const Reloader&) = delete;
+  Reloader(Reloader&&) = delete;
+  Reloader& operator=(Reloader&&) = delete;
+
+  // Asked for before begin(), or during a reload, one follows that.
+  void reload(const Config& running);
+  // The daemon has started.
+  void begin(const Config& running);
+  // From now on nothing is taken over any more.
+  void stop();
+  // Waits for the thread.
+  void join();
+  [[nodiscard]] bool is_reloading() const { return is_reloading_; }
+  [[nodiscard]] bool is_asked_again() const { return is_asked_again_; }
+
+  [[nodiscard]] std::uint64_t taken_over() const { return taken_over_; }
+  [[nodiscard]] std::uint64_t refused() const { return refused_; }
+
+ private:
+  void read(const Config& running);
+  void finish(Config wanted, NewStreams& added);
+  void refuse(const std::string& why);
+
+  boost::asio::io_context& loop_;
+  StreamOpener& opener_;
+  StartProgress& progress_;
+  const std::function<Config()> reread_;
+  const Adopt adopt_;
+  const std::function<void()> ended_;
+  bool has_begun_ = false;
+  bool is_reloading_ = false;
+  bool is_asked_again_ = false;
+  bool is_stopped_ = false;
+  std::uint64_t taken_over_ = 0;
+  std::uint64_t refused_ = 0;
+  std::thread thread_;
+};
+
+}  // namespace phsic

@@ -1,0 +1,37 @@
+// Explains scores, in the background: it takes a while.
+#pragma once
+
+#include <memory>
+
+#include "daemon/serving/background.h"
+#include "daemon/serving/backlog.h"
+#include "daemon/serving/completion.h"
+#include "daemon/serving/lane_counters.h"
+#include "engine/stream_scorer.h"
+
+namespace phsic {
+
+class ExplainStage {
+ public:
+  // No more than `most_bytes` of requests wait.
+  ExplainStage(const StreamScorer& stream, std::uint64_t most_bytes, Background& background,
+               LaneCounters& counters, Completion& completion);
+
+  void set_limit(std::uint64_t most_bytes);
+  // Takes a task over, or refuses it because too many wait. The I/O thread.
+  [[nodiscard]] bool offer(const std::shared_ptr<Task>& task);
+  // Offers are refused from now on. The I/O thread, before the background is closed.
+  void close() { is_closed_ = true; }
+
+ private:
+  void explain(Task& task);
+
+  const StreamScorer& stream_;
+  Background& background_;
+  LaneCounters& counters_;
+  Completion& completion_;
+  Backlog waiting_;  // requests, and their bytes
+  bool is_closed_ = false;
+};
+
+}  // namespace phsic

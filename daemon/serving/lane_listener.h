@@ -1,0 +1,29 @@
+// Who hears what happens in a lane.
+#pragma once
+
+#include "wire/event.h"
+
+namespace phsic {
+
+class Lane;
+struct Task;
+
+class LaneListener {
+ public:
+  LaneListener() = default;
+  virtual ~LaneListener() = default;
+  LaneListener(const LaneListener&) = delete;
+  LaneListener& operator=(const LaneListener&) = delete;
+  LaneListener(LaneListener&&) = delete;
+  LaneListener& operator=(LaneListener&&) = delete;
+
+  // All pairs of a task that wants scores have them: for the feed. In the thread that scored the
+  // last of them, before the task is done. May throw a std::bad_alloc.
+  virtual void scored(const Lane& lane, const Task& task) = 0;
+  // Any thread, which must not be held up.
+  virtual void happened(const Lane& lane, StreamEvent event) = 0;
+  // Everything that was accepted is done, and the lane's threads end. Any thread.
+  virtual void closed(const Lane& lane) = 0;
+};
+
+}  // namespace phsic

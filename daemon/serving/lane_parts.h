@@ -1,0 +1,42 @@
+// What the stages of a lane share.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <utility>
+
+#include "daemon/config.h"
+#include "daemon/serving/background.h"
+#include "daemon/serving/backlog.h"
+#include "daemon/serving/completion.h"
+#include "daemon/serving/drift_watch.h"
+#include "daemon/serving/fair_queue.h"
+#include "daemon/serving/lane_counters.h"
+#include "daemon/serving/reporter.h"
+#include "daemon/serving/waiting_sources.h"
+#include "engine/stream.h"
+#include "state/recovery.h"
+#include "state/stream_journal.h"
+
+namespace phsic {
+
+struct LaneParts {
+  LaneParts(const StreamSettings& as, std::unique_ptr<Stream> of, const Recovery& recovery,
+            std::unique_ptr<StreamJournal> kept_by, const Lane& lane, LaneListener& listener);
+
+  StreamSettings settings;  // the I/O thread's
+  std::unique_ptr<Stream> stream;
+  std::unique_ptr<StreamJournal> journal;  // null: nothing is kept
+  LaneCounters counters;
+  Reporter reporter;
+  WaitingSources sources;
+  FairQueue queue;
+  Backlog unlearned;  // of those who teach: pairs until they are learned, bytes until the answer
+  Completion completion;
+  DriftWatch drift;
+  Background background;
+  const std::uint64_t recovered;  // pairs
+  const std::uint64_t lost;
+};
+
+}  // namespace phsic

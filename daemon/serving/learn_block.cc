@@ -1,0 +1,65 @@
+#include "daemon/serving/learn_block.h"
+
+#include <cmath>
+
+namespace phsic {
+
+double time_of(const Request& request, std::size_t row) {
+  const auto& times = request.pairs.times;
+  const bool has_time = !times.empty() && !std::isnan(times[row]);
+  return has_time ? times[row] : request.arrival_time;
+}
+
+IdHash id_of(const Request& request, std::size_t row) {
+  const auto& ids = request.pairs.ids;
+  const bool has_id = !ids.empty() && !ids[row].empty();
+  return has_id ? hash_id(ids[row]) : kNoId;
+}
+
+std::pair<std::string_view, std::string_view> LearnBlock::texts(std::size_t i) const {
+  const std::string_view all = bytes;
+  const auto start = i == 0 ? 0 : ends[2 * i - 1];
+  return {all.substr(start, ends[2 * i] - start),
+          all.substr(ends[2 * i], ends[2 * i + 1] - ends[2 * i])};
+}
+
+bool LearnBlock::add(const Batch& batch, std::size_t row, const Request& request, std::size_t i) {
+  if (x.append(batch.x.view(), row) != Fault::kNone) return false;
+  if (y.append(batch.y.view(), row) != Fault::kNone) {
+    x.drop_back();
+    return false;
+  }
+  const auto& pairs = request.pairs;
+  times.push_back(time_of(request, i));
+  ids.push_back(id_of(request, i));
+  are_vectors.push_back(pairs.are_vectors);
+  for (const auto* side : {&pairs.x, &pairs.y}) {
+    if (!pairs.are_vectors) bytes.append((*side)[i].substr(0, longest_text));
+    ends.push_back(bytes.size());
+  }
+  return true;
+}
+
+void LearnBlock::clear() {
+  x.clear();
+  y.clear();
+  times.clear();
+  bytes.clear();
+  ends.clear();
+  are_vectors.clear();
+  ids.clear();
+  is_duplicate.clear();
+  is_refused = false;
+  parts.clear();
+  markers.clear();
+  charge = {};
+}
+
+std::size_t LearnBlock::byte_count() const {
+  return sizeof(LearnBlock) + x.byte_count() + y.byte_count() + bytes.capacity() +
+         sizeof(double) * times.capacity() + sizeof(std::size_t) * ends.capacity() +
+         sizeof(IdHash) * ids.capacity() + sizeof(Part) * parts.capacity() +
+         sizeof(Marker) * markers.capacity();
+}
+
+}  // namespace phsic

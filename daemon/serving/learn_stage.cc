@@ -1,0 +1,156 @@
+#include "daemon/serving/learn_stage.h"
+
+#include <algorithm>
+#include <span>
+#include <utility>
+
+namespace phsic {
+namespace {
+
+// Pairs learned before the learner looks whether a model is there.
+constexpr std::size_t kPiece = 256;
+
+// REQUIRES: dense items.
+std::span<const float> row_of(const Items<float>& items, std::size_t i) {
+  const auto& rows = std::get<DenseRows<float>>(items);
+  return {rows.row(i), rows.dim};
+}
+
+}  // namespace
+
+LearnStage::LearnStage(const StreamLearner& stream, StreamJournal* journal, LearnQueue& queue,
+                       ModelBuilder& builder, Snapshots& snapshots, DurableTasks& tasks,
+                       LaneCounters& counters, WaitingSources& sources)
+    : stream_(stream),
+      journal_(journal),
+      queue_(queue),
+      builder_(builder),
+      snapshots_(snapshots),
+      tasks_(tasks),
+      counters_(counters),
+      sources_(sources) {}
+
+void LearnStage::run() {
+  LearnBlocks blocks;
+  while (queue_.take(blocks, next_look())) {
+    builder_.follow_schedule();
+    for (auto& block : blocks) learn(block);
+    queue_.give_back(blocks);
+    sources_.tell();
+    look_around();
+  }
+  builder_.finish();
+  tasks_.flush();
+  snapshots_.finish();
+}
+
+std::chrono::steady_clock::time_point LearnStage::next_look() const {
+  // No snapshot is taken while a model is on its way.
+  const auto refresh = builder_.next_look();
+  return builder_.is_building() ? refresh : std::min(refresh, snapshots_.next_look());
+}
+
+void LearnStage::look_around() {
+  if (builder_.is_built()) adopt();
+  builder_.begin_by_time();
+  // The state of a stream has no place for a model that is being built.
+  if (!builder_.is_building()) snapshots_.take_if_due();
+}
+
+// A snapshot that is due comes before the next model is begun, which may be at once.
+void LearnStage::adopt() {
+  builder_.adopt();
+  if (!builder_.is_building()) snapshots_.take_if_due();
+  builder_.begin_asked();
+}
+
+void LearnStage::learn(LearnBlock& block) {
+  sources_.tell();
+  std::size_t row = 0;
+  for (const auto& marker : block.markers) {
+    learn_rows(block, row, marker.row);
+    row = marker.row;
+    pass(marker.task);
+  }
+  learn_rows(block, row, block.size());
+  tasks_.flush();
+}
+
+// All that are new of them.
+void LearnStage::learn_rows(LearnBlock& block, std::size_t first, std::size_t last) {
+  if (block.is_refused) return;
+  const auto& is_duplicate = block.is_duplicate;
+  while (first < last) {
+    const auto from = is_duplicate.begin() + static_cast<std::ptrdiff_t>(first);
+    const auto to = is_duplicate.begin() + static_cast<std::ptrdiff_t>(last);
+    const auto run = static_cast<std::size_t>(std::find(from, to, true) - from);
+    learn_run(block, first, first + run);
+    first = std::min(last, first + run + 1);
+  }
+}
+
+void LearnStage::learn_run(LearnBlock& block, std::size_t first, std::size_t last) {
+  while (first < last) {
+    const auto done = learn_piece(block, first, std::min(kPiece, last - first));
+    note(block, first, first + done);
+    first += done;
+    sources_.tell();
+    if (builder_.is_built()) adopt();
+    builder_.begin_if_due();
+  }
+}
+
+// Learns up to `count` rows, and returns how many.
+std::size_t LearnStage::learn_piece(LearnBlock& block, std::size_t first, std::size_t count) {
+  x_.clear();
+  y_.clear();
+  for (std::size_t i = first; i < first + count; ++i) {
+    const auto [x, y] = block.texts(i);
+    x_.push_back(x);
+    y_.push_back(y);
+  }
+  LearnBatch batch;
+  batch.x = slice(block.x.view(), first, count);
+  batch.y = slice(block.y.view(), first, count);
+  batch.times = block.times.data() + first;
+  batch.x_texts = x_.data();
+  batch.y_texts = y_.data();
+  const auto before = stream_.pairs();
+  const auto done = builder_.learn(batch, 0);
+  const auto learned = stream_.pairs() - before;
+  counters_.learned += learned;
+  counters_.clipped = stream_.clipped();
+  counters_.refused += done - learned;
+  queue_.note_learned(block, done);
+  return done;
+}
+
+// Into the journal.
+void LearnStage::note(const LearnBlock& block, std::size_t first, std::size_t last) {
+  if (journal_ == nullptr) return;
+  for (std::size_t i = first; i < last; ++i) {
+    if (block.are_vectors[i]) {
+      journal_->add(row_of(block.x.view(), i), row_of(block.y.view(), i), block.times[i],
+                    block.ids[i]);
+    } else {
+      const auto [x, y] = block.texts(i);
+      journal_->add(x, y, block.times[i], block.ids[i]);
+    }
+  }
+}
+
+// Everything before it has been learned.
+void LearnStage::pass(const std::shared_ptr<Task>& task) {
+  const auto& request = task->request;
+  if (request.operation == Operation::kSnapshot) {
+    snapshots_.add(task);
+  } else if (request.operation == Operation::kRefresh) {
+    builder_.add(task);
+  } else if (request.waits && builder_.is_building()) {
+    builder_.wait_with(task);
+  } else {
+    tasks_.add(task);
+  }
+}
+
+}  // namespace phsic

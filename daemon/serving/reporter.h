@@ -1,0 +1,31 @@
+// What a lane's stages have to tell, on the way to the lane's listener. Any thread.
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <string_view>
+
+#include "daemon/serving/lane_listener.h"
+
+namespace phsic {
+
+class Reporter {
+ public:
+  Reporter(const Lane& lane, LaneListener& listener);
+
+  void tell(StreamEvent event) { listener_.happened(lane_, std::move(event)); }
+  // Something has failed. A broken encoder fails at every pair: told once a second at most, and
+  // not at all without memory for it.
+  void tell_failure(std::string_view message);
+  void tell_scored(const Task& task) { listener_.scored(lane_, task); }
+  void tell_closed() { listener_.closed(lane_); }
+
+ private:
+  using Clock = std::chrono::steady_clock;
+
+  const Lane& lane_;
+  LaneListener& listener_;
+  std::atomic<Clock::rep> last_failure_;  // when one was last told
+};
+
+}  // namespace phsic
