@@ -1,0 +1,217 @@
+// Starts threads.
+#include "daemon/serving/sequence_stage.h"
+
+#include <algorithm>
+#include <atomic>
+#include <catch2/catch.hpp>
+#include <chrono>
+#include <numeric>
+#include <set>
+#include <thread>
+
+#include "core/random.h"
+#include "tests/daemon/stage_scene.h"
+
+namespace phsic::test {
+namespace {
+
+struct Sequencing : StageScene {
+  LearnQueue queue{stream.shape_x(), stream.shape_y(), 100, backlog};
+  SequenceStage stage{SeenIds(1000), queue, counters, completion};
+
+  // A task that teaches pairs of these ids; "" is none.
+  [[nodiscard]] std::shared_ptr<Task> learn(const std::vector<std::string>& ids,
+                                            bool waits = false) const {
+    auto request = request_of(Operation::kLearn, ids);
+    request.pairs.ids = ids;
+    return task(std::move(request), waits);
+  }
+  // Appends rows of a task, of which the first `refused` are of no use.
+  void append(LearnBlock& block, const Slice& slice, std::size_t refused = 0) const {
+    const auto& pairs = slice.task->request.pairs;
+    Batch batch;
+    stream.encode({pairs.x, pairs.y, {}}, batch);
+    for (auto i = slice.first + refused; i < slice.first + slice.count; ++i) {
+      REQUIRE(block.add(batch, i, slice.task->request, i));
+    }
+    block.parts.push_back({slice.task, slice.count, block.size(), refused});
+  }
+  [[nodiscard]] LearnBlocks block(std::uint64_t ticket, const std::vector<Slice>& slices = {}) {
+    auto made = queue.make_block();
+    made.front().ticket = ticket;
+    for (const auto& slice : slices) append(made.front(), slice);
+    return made;
+  }
+  // Everything that the learner has got.
+  [[nodiscard]] LearnBlocks arrived() {
+    LearnBlocks all;
+    while (true) {
+      LearnBlocks one;
+      REQUIRE(queue.take(one, std::chrono::steady_clock::time_point::min()));
+      if (one.empty()) return all;
+      all.splice(all.end(), one);
+    }
+  }
+};
+
+std::vector<std::uint64_t> tickets_of(const LearnBlocks& blocks) {
+  std::vector<std::uint64_t> tickets;
+  for (const auto& block : blocks) tickets.push_back(block.ticket);
+  return tickets;
+}
+
+TEST_CASE("Blocks are learned in the order of their tickets, whoever hands them in when") {
+  for (std::uint64_t seed = 0; seed < 30; ++seed) {
+    Random random(seed);
+    Sequencing scene;
+    constexpr std::size_t kBlocks = 64;
+    // Each task has rows in two blocks.
+    std::vector<std::shared_ptr<Task>> tasks;
+    std::vector<LearnBlocks> blocks;
+    std::vector<std::vector<Slice>> slices(kBlocks);
+    for (std::size_t i = 0; i + 1 < kBlocks; ++i) {
+      std::vector<std::string> ids(random.below(7));
+      for (auto& id : ids) id = random.below(4) == 0 ? "" : std::to_string(random.below(100));
+      const auto task = scene.learn(ids);
+      const auto first = random.below(ids.size() + 1);
+      if (first == 0 || first == ids.size()) {
+        slices[i].push_back(Sequencing::whole(task));
+      } else {
+        slices[i].push_back({task, 0, first});
+        slices[i + 1].push_back({task, first, ids.size() - first});
+      }
+      tasks.push_back(task);
+    }
+    for (std::size_t i = 0; i < kBlocks; ++i) blocks.push_back(scene.block(i, slices[i]));
+
+    std::vector<std::size_t> order(kBlocks);
+    std::iota(order.begin(), order.end(), std::size_t{0});
+    for (std::size_t i = kBlocks; i > 1; --i) std::swap(order[i - 1], order[random.below(i)]);
+    std::atomic<std::size_t> next{0};
+    std::vector<std::thread> threads;
+    for (std::size_t t = 0; t < 1 + seed % 4; ++t) {
+      threads.emplace_back([&] {
+        for (auto i = next++; i < kBlocks; i = next++) scene.stage.hand_in(blocks[order[i]]);
+      });
+    }
+    for (auto& thread : threads) thread.join();
+
+    // One after the other, with a set.
+    std::set<std::string> seen;
+    std::map<const Task*, std::size_t> duplicates;
+    std::vector<std::uint64_t> expected;
+    std::vector<std::vector<bool>> are_duplicates;
+    for (std::size_t i = 0; i < kBlocks; ++i) {
+      std::vector<bool> rows;
+      for (const auto& [task, first, count] : slices[i]) {
+        for (auto row = first; row < first + count; ++row) {
+          const auto& id = task->request.pairs.ids[row];
+          rows.push_back(!id.empty() && !seen.insert(id).second);
+          if (rows.back()) ++duplicates[task.get()];
+        }
+      }
+      if (rows.empty()) continue;
+      expected.push_back(i);
+      are_duplicates.push_back(rows);
+    }
+    auto arrived = scene.arrived();
+    CHECK(tickets_of(arrived) == expected);
+    std::vector<std::vector<bool>> found;
+    for (const auto& block : arrived) found.push_back(block.is_duplicate);
+    CHECK(found == are_duplicates);
+    for (const auto& task : tasks) {
+      CHECK(task->duplicates == duplicates[task.get()]);
+      CHECK(task->learned == task->request.pairs.size() - duplicates[task.get()]);
+      CHECK_FALSE(scene.caller->is_done(*task));
+      scene.completion.scored(Sequencing::whole(task));
+      CHECK(scene.caller->told(*task).done == 1);
+    }
+    scene.queue.give_back(arrived);
+    CHECK(scene.backlog.waiting().pairs == 0);
+    CHECK(scene.backlog.waiting().bytes == 0);
+  }
+}
+
+TEST_CASE("Nobody waits for a block that is missing: one thread may hand in the last one first") {
+  Sequencing scene;
+  std::vector<std::shared_ptr<Task>> tasks;
+  for (int i = 0; i < 10; ++i) tasks.push_back(scene.learn({std::to_string(i)}));
+  for (std::size_t i = 10; i-- > 1;) {
+    auto block = scene.block(i, {Sequencing::whole(tasks[i])});
+    scene.stage.hand_in(block);
+    CHECK(block.empty());
+    CHECK(scene.arrived().empty());
+    CHECK(tasks[i]->unsequenced == 1);
+  }
+  auto first = scene.block(0, {Sequencing::whole(tasks[0])});
+  scene.stage.hand_in(first);
+  CHECK(tickets_of(scene.arrived()) == std::vector<std::uint64_t>{0, 1, 2, 3, 4, 5, 6, 7, 8, 9});
+  for (const auto& task : tasks) CHECK(task->unsequenced == 0);
+}
+
+TEST_CASE("A pair whose id was seen is not learned again, be it in the same block or another") {
+  Sequencing scene;
+  const auto first = scene.learn({"a", "b", "a", ""});
+  const auto second = scene.learn({"b", "c", "", "c"});
+  auto block = scene.block(0, {Sequencing::whole(first)});
+  scene.stage.hand_in(block);
+  block = scene.block(1, {Sequencing::whole(second)});
+  scene.stage.hand_in(block);
+  const auto arrived = scene.arrived();
+  REQUIRE(arrived.size() == 2);
+  CHECK(arrived.front().is_duplicate == std::vector<bool>{false, false, true, false});
+  CHECK(arrived.back().is_duplicate == std::vector<bool>{true, false, false, true});
+  CHECK(first->learned == 3);
+  CHECK(first->duplicates == 1);
+  CHECK(second->learned == 2);
+  CHECK(second->duplicates == 2);
+  CHECK(scene.counters.duplicates == 3);
+}
+
+TEST_CASE("Ids of pairs that came before the daemon was started are known") {
+  Sequencing scene;
+  SeenIds seen(10);
+  seen.add(hash_id("old"));
+  SequenceStage stage(std::move(seen), scene.queue, scene.counters, scene.completion);
+  const auto task = scene.learn({"old", "new"});
+  auto block = scene.block(0, {Sequencing::whole(task)});
+  stage.hand_in(block);
+  CHECK(scene.arrived().front().is_duplicate == std::vector<bool>{true, false});
+}
+
+TEST_CASE("Pairs of no use are counted as refused, and in order all the same") {
+  Sequencing scene;
+  const auto task = scene.learn({"a", "b", "c"});
+  auto block = scene.block(0);
+  scene.append(block.front(), Sequencing::whole(task), 2);
+  scene.stage.hand_in(block);
+  CHECK(scene.counters.refused == 2);
+  CHECK(task->learned == 1);
+  CHECK(task->unsequenced == 0);
+}
+
+TEST_CASE("A block without pairs holds its place, and the learner does not see it") {
+  Sequencing scene;
+  const auto task = scene.learn({"a"});
+  auto second = scene.block(1, {Sequencing::whole(task)});
+  scene.stage.hand_in(second);
+  CHECK(scene.arrived().empty());
+  auto first = scene.block(0);
+  scene.stage.hand_in(first);
+  CHECK(tickets_of(scene.arrived()) == std::vector<std::uint64_t>{1});
+}
+
+TEST_CASE("Who waits for the learner comes through in a block without pairs, too") {
+  Sequencing scene;
+  auto request = request_of(Operation::kRefresh, {});
+  const auto order = scene.task(std::move(request), true);
+  auto block = scene.block(0);
+  block.front().markers.push_back({0, order});
+  scene.stage.hand_in(block);
+  const auto arrived = scene.arrived();
+  REQUIRE(arrived.size() == 1);
+  CHECK(arrived.front().markers.at(0).task == order);
+}
+
+}  // namespace
+}  // namespace phsic::test

@@ -1,0 +1,69 @@
+// What a stage needs around it: a stream that is a fake, counters, and the end of each task.
+#pragma once
+
+#include <cstddef>
+#include <limits>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "daemon/serving/backlog.h"
+#include "daemon/serving/completion.h"
+#include "daemon/serving/lane_counters.h"
+#include "daemon/serving/reporter.h"
+#include "daemon/serving/waiting_sources.h"
+#include "tests/daemon/fake_caller.h"
+#include "tests/daemon/fake_listener.h"
+#include "tests/daemon/fake_stream.h"
+
+namespace phsic::test {
+
+// A request with pairs of these texts and empty ones.
+[[nodiscard]] inline Request request_of(Operation operation, const std::vector<std::string>& x) {
+  Request request;
+  request.operation = operation;
+  request.scores = operation == Operation::kScore || operation == Operation::kRank;
+  request.learns = operation == Operation::kLearn;
+  request.pairs.bytes.reserve(256);  // elsewhere than in the string, which is going to move
+  for (const auto& text : x) request.pairs.bytes += text;
+  std::string_view rest = request.pairs.bytes;
+  for (const auto& text : x) {
+    request.pairs.x.push_back(rest.substr(0, text.size()));
+    request.pairs.y.emplace_back("");
+    rest.remove_prefix(text.size());
+  }
+  return request;
+}
+
+struct StageScene {
+  FakeStream stream;
+  LaneCounters counters;
+  FakeListener listener;
+  Reporter reporter{no_lane(), listener};
+  WaitingSources sources;
+  Backlog backlog{{1'000'000, 1'000'000'000}};
+  Completion completion{stream, backlog, counters, reporter, sources};
+  std::shared_ptr<FakeCaller> caller = std::make_shared<FakeCaller>();
+
+  // As a lane has made it ready.
+  [[nodiscard]] std::shared_ptr<Task> task(Request request, bool waits_for_learner = false) const {
+    auto made = std::make_shared<Task>(std::move(request), caller);
+    made->waits_for_learner = waits_for_learner;
+    Completion::begin(*made);
+    if (made->request.scores) {
+      auto& outcome = made->outcome;
+      for (auto* values : {&outcome.score, &outcome.percentile, &outcome.p_value}) {
+        values->assign(made->request.pairs.size(), std::numeric_limits<double>::quiet_NaN());
+      }
+      outcome.published = stream.published();
+    }
+    return made;
+  }
+  [[nodiscard]] static Slice whole(const std::shared_ptr<Task>& task) {
+    return {task, 0, task->request.pairs.size()};
+  }
+};
+
+}  // namespace phsic::test

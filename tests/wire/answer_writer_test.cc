@@ -1,0 +1,153 @@
+#include "wire/answer_writer.h"
+
+#include <catch2/catch.hpp>
+#include <limits>
+#include <nlohmann/json.hpp>
+
+#include "core/calibration.h"
+#include "core/model.h"
+
+namespace phsic::test {
+namespace {
+
+constexpr double kNoNumber = std::numeric_limits<double>::quiet_NaN();
+
+std::shared_ptr<const PublishedModel> model_17(Calibration calibration = {}) {
+  constexpr ItemShape kShape{ItemKind::kDense, 1};
+  auto published = std::make_shared<PublishedModel>();
+  published->number = 17;
+  published->model = std::make_shared<const Model<float>>(
+      kShape, kShape, nullptr, nullptr, std::nullopt, std::move(calibration), ModelFacts());
+  return published;
+}
+
+nlohmann::json answer_to(const Request& request, const Outcome& outcome) {
+  return nlohmann::json::parse(answer_json(request, outcome, scores_json(request, outcome)));
+}
+
+Request asking(Operation operation, std::string id = "42") {
+  Request request;
+  request.operation = operation;
+  request.id = std::move(id);
+  request.scores = operation == Operation::kScore || operation == Operation::kRank;
+  request.learns = operation == Operation::kLearn;
+  return request;
+}
+
+TEST_CASE("An answer with scores has their percentiles, p-values and model") {
+  Outcome outcome;
+  outcome.score = {1.83, -0.25};
+  outcome.percentile = {0.61, 0.1};
+  outcome.p_value = {0.012, 1};
+  outcome.published = model_17(Calibration({1, 2}, {0, 1}));
+  CHECK(answer_to(asking(Operation::kScore), outcome) == nlohmann::json::parse(R"({
+    "ok": true, "id": 42, "scores": [1.83, -0.25], "percentiles": [0.61, 0.1],
+    "p_values": [0.012, 1], "model": 17, "epoch": 0})"));
+}
+
+TEST_CASE("As long as the model is not calibrated there are neither percentiles nor p-values") {
+  Outcome outcome;
+  outcome.score = {1.83};
+  outcome.percentile = outcome.p_value = {kNoNumber};
+  outcome.published = model_17();
+  CHECK(answer_to(asking(Operation::kScore, ""), outcome) ==
+        nlohmann::json::parse(R"({"ok": true, "scores": [1.83], "model": 17, "epoch": 0})"));
+}
+
+TEST_CASE("A pair without a score has null, and its problem says why") {
+  Outcome outcome;
+  outcome.score = {1, kNoNumber, std::numeric_limits<double>::infinity()};
+  outcome.percentile = {0.5, kNoNumber, kNoNumber};
+  outcome.p_value = outcome.percentile;
+  outcome.published = model_17(Calibration({1, 2}, {0, 1}));
+  outcome.problems = {{1, "a \"bad\" text"}};
+  CHECK(answer_to(asking(Operation::kScore), outcome) == nlohmann::json::parse(R"({
+    "ok": true, "id": 42, "scores": [1, null, null], "percentiles": [0.5, null, null],
+    "p_values": [0.5, null, null], "model": 17, "epoch": 0,
+    "problems": [{"pair": 1, "message": "a \"bad\" text"}]})"));
+}
+
+TEST_CASE("Candidates are ranked, best first, and those without a score last") {
+  Outcome outcome;
+  outcome.score = {-0.4, kNoNumber, 1.83, -0.4};
+  outcome.published = model_17(Calibration({1, 2}, {0, 1}));
+  outcome.problems = {{PairProblem::kNoRow, "x is bad"}};
+  CHECK(answer_to(asking(Operation::kRank, "\"r\""), outcome) == nlohmann::json::parse(R"({
+    "ok": true, "id": "r", "scores": [-0.4, null, 1.83, -0.4], "ranking": [2, 0, 3, 1],
+    "model": 17, "epoch": 0, "problems": [{"message": "x is bad"}]})"));
+}
+
+TEST_CASE("Who learned is told of what, and of the pairs until the next model under both names") {
+  Outcome outcome;
+  outcome.learned = 3;
+  outcome.until_refresh = 255;
+  CHECK(answer_to(asking(Operation::kLearn), outcome) == nlohmann::json::parse(R"({
+    "ok": true, "id": 42, "learned": 3, "until_refresh": 255, "room": 255})"));
+  outcome.until_refresh.reset();
+  outcome.duplicates = 2;
+  outcome.is_durable = true;
+  CHECK(answer_to(asking(Operation::kLearn), outcome) == nlohmann::json::parse(R"({
+    "ok": true, "id": 42, "learned": 3, "duplicates": 2, "durable": true})"));
+}
+
+TEST_CASE("A score-and-learn has the members of both") {
+  auto request = asking(Operation::kScore);
+  request.learns = true;
+  Outcome outcome;
+  outcome.score = {2};
+  outcome.percentile = outcome.p_value = {kNoNumber};
+  outcome.published = model_17();
+  outcome.learned = 1;
+  outcome.until_refresh = 7;
+  CHECK(answer_to(request, outcome) == nlohmann::json::parse(R"({
+    "ok": true, "id": 42, "scores": [2], "model": 17, "epoch": 0, "learned": 1,
+    "until_refresh": 7, "room": 7})"));
+}
+
+TEST_CASE("An error is the whole answer, also when the scores were written before it") {
+  const auto request = asking(Operation::kScore);
+  Outcome outcome;
+  outcome.score = {2};
+  outcome.percentile = outcome.p_value = {kNoNumber};
+  outcome.published = model_17();
+  const auto scores = scores_json(request, outcome);
+  REQUIRE_FALSE(scores.empty());
+  outcome.error.emplace("not_durable", "the \"disk\"\n");
+  CHECK(nlohmann::json::parse(answer_json(request, outcome, scores)) == nlohmann::json::parse(R"({
+    "ok": false, "id": 42, "error": {"code": "not_durable", "message": "the \"disk\"\n"}})"));
+  CHECK(scores_json(request, outcome).empty());
+  CHECK(nlohmann::json::parse(error_answer("", "failed", "x")) == nlohmann::json::parse(R"({
+    "ok": false, "error": {"code": "failed", "message": "x"}})"));
+}
+
+TEST_CASE("An explanation has the score, the rest, and pairs that raise and lower it") {
+  Outcome outcome;
+  outcome.explanation.emplace();
+  auto& explanation = *outcome.explanation;
+  explanation.score = 1.83;
+  explanation.rest = -0.5;
+  explanation.published = model_17();
+  explanation.raise = {{0.25, 8123, "how do you do", "fine"}, {0.125, 1, "a", "b"}};
+  CHECK(answer_to(asking(Operation::kExplain), outcome) == nlohmann::json::parse(R"({
+    "ok": true, "id": 42, "score": 1.83, "rest": -0.5, "model": 17, "epoch": 0,
+    "raise": [{"contribution": 0.25, "x": "how do you do", "y": "fine", "number": 8123},
+              {"contribution": 0.125, "x": "a", "y": "b", "number": 1}],
+    "lower": []})"));
+}
+
+TEST_CASE("A refresh and a snapshot tell what they have made") {
+  Outcome outcome;
+  outcome.published = model_17();
+  outcome.pairs = 5120;
+  outcome.snapshot_bytes = 1404928;
+  CHECK(answer_to(asking(Operation::kSnapshot), outcome) == nlohmann::json::parse(R"({
+    "ok": true, "id": 42, "pairs": 5120, "bytes": 1404928})"));
+  const auto refresh = answer_to(asking(Operation::kRefresh), outcome);
+  CHECK(refresh["model"] == 17);
+  CHECK(refresh["epoch"] == 0);
+  CHECK(refresh["pairs"] == 5120);
+  CHECK_FALSE(refresh.contains("bytes"));
+}
+
+}  // namespace
+}  // namespace phsic::test
