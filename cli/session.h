@@ -2,8 +2,9 @@
 //
 //   pair -> encode -> score with the present model -> learn -> refresh
 //
-// Scores do not depend on the number of threads, and on how pairs were batched only in the last
-// bits of a float. One thread at a time may call a Session; it starts others itself.
+// A score depends on its pair and the model alone, to the last bit on the same type of processor:
+// neither on the number of threads nor on how pairs were batched. One thread at a time may call a
+// Session; it starts others itself.
 #pragma once
 
 #include <cstddef>

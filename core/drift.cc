@@ -10,8 +10,8 @@
 namespace phsic {
 namespace {
 
-// Scores of one pair in different batches differ in their last bits. Scores no further apart than
-// this share of the largest one count as equal.
+// The calibration's scores come of products of whole blocks and differ from those of score() in
+// their last bits. Scores no further apart than this share of the largest one count as equal.
 constexpr double kRounding = 1e-5;
 // Up to here the distribution is computed exactly, in a quarter of a millisecond.
 constexpr std::uint64_t kMostPaths = 65536;

@@ -8,6 +8,7 @@
 
 #include "core/blas.h"
 #include "core/loops.h"
+#include "core/row_product.h"
 #include "core/svd.h"
 
 namespace phsic {
@@ -140,7 +141,23 @@ const T* Estimator<T>::Projection::project(const Items<T>& items, T* storage) co
     blas::multiply(dense->rows, rank, dim, dense->data, matrix.data(), storage);
     return storage;
   }
-  const auto& sparse = std::get<SparseRows<T>>(items);
+  return project_sparse(std::get<SparseRows<T>>(items), storage);
+}
+
+// The same, each row to bits of its own.
+template <class T>
+const T* Estimator<T>::Projection::project_rows(const Items<T>& items, T* storage,
+                                                Workspace& workspace) const {
+  if (const auto* dense = std::get_if<DenseRows<T>>(&items)) {
+    if (identity) return dense->data;
+    multiply_rows(dense->rows, rank, dim, dense->data, matrix.data(), storage, workspace);
+    return storage;
+  }
+  return project_sparse(std::get<SparseRows<T>>(items), storage);
+}
+
+template <class T>
+const T* Estimator<T>::Projection::project_sparse(const SparseRows<T>& sparse, T* storage) const {
   std::fill_n(storage, sparse.rows * rank, T(0));
   for (std::size_t i = 0; i < sparse.rows; ++i) {
     T* out = storage + i * rank;
@@ -174,8 +191,8 @@ void Estimator<T>::score(const Items<T>& x, const Items<T>& y, double* scores,
   Workspace::Buffer<T> storage_v(workspace, std::min(rows, kProjectedRows) * r);
   for (std::size_t first = 0; first < rows; first += kProjectedRows) {
     const std::size_t count = std::min(kProjectedRows, rows - first);
-    const T* u = project_x(slice(x, first, count), storage_u.data());
-    const T* v = project_y(slice(y, first, count), storage_v.data());
+    const T* u = x_.project_rows(slice(x, first, count), storage_u.data(), workspace);
+    const T* v = y_.project_rows(slice(y, first, count), storage_v.data(), workspace);
     for (std::size_t i = 0; i < count; ++i) scores[first + i] = combine(u + i * r, v + i * r);
   }
 }
@@ -187,10 +204,10 @@ void Estimator<T>::score_one_to_many(const Items<T>& x, const Items<T>& y, doubl
   const std::size_t r = rank();
   Workspace::Buffer<T> storage_u(workspace, r);
   Workspace::Buffer<T> storage_v(workspace, std::min(rows, kProjectedRows) * r);
-  const T* u = project_x(x, storage_u.data());
+  const T* u = x_.project_rows(x, storage_u.data(), workspace);
   for (std::size_t first = 0; first < rows; first += kProjectedRows) {
     const std::size_t count = std::min(kProjectedRows, rows - first);
-    const T* v = project_y(slice(y, first, count), storage_v.data());
+    const T* v = y_.project_rows(slice(y, first, count), storage_v.data(), workspace);
     for (std::size_t j = 0; j < count; ++j) scores[first + j] = combine(u, v + j * r);
   }
 }

@@ -63,16 +63,19 @@ class Estimator {
   [[nodiscard]] std::size_t dim_y() const { return y_.dim; }
 
   // scores[i] of row i of x with row i of y. REQUIRES: features of dim_x() and dim_y(), as many
-  // rows of each. A row with a NaN or an infinity gets a score that is not finite; the others are
-  // untouched by it.
+  // rows of each. The bits of a score depend on its two rows alone, not on how many others there
+  // are. A row with a NaN or an infinity gets a score that is not finite; the others are untouched
+  // by it.
   void score(const Items<T>& x, const Items<T>& y, double* scores, Workspace& workspace) const;
 
-  // scores[j] of the one row of x with row j of y.
+  // scores[j] of the one row of x with row j of y, to the bits that score() gives.
   void score_one_to_many(const Items<T>& x, const Items<T>& y, double* scores,
                          Workspace& workspace) const;
 
   // The r coordinates u or v of each row, before the mean's are subtracted. Returns them, in
   // `storage` (rows x rank()) or, where the projection is the identity, in the features themselves.
+  // One product for the whole block: the last bits of a row differ with the block, as those of
+  // score() do not.
   const T* project_x(const Items<T>& x, T* storage) const { return x_.project(x, storage); }
   const T* project_y(const Items<T>& y, T* storage) const { return y_.project(y, storage); }
   // The score from two rows of such coordinates.
@@ -102,6 +105,8 @@ class Estimator {
     std::vector<double> mean;  // P^T m
 
     const T* project(const Items<T>& items, T* storage) const;
+    const T* project_rows(const Items<T>& items, T* storage, Workspace& workspace) const;
+    const T* project_sparse(const SparseRows<T>& sparse, T* storage) const;
     void save(Writer& writer) const;
     [[nodiscard]] static Projection load(Reader& reader, std::size_t rank);
   };

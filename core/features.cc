@@ -8,6 +8,7 @@
 
 #include "core/blas.h"
 #include "core/loops.h"
+#include "core/row_product.h"
 
 namespace phsic {
 
@@ -27,7 +28,7 @@ FeatureMap<T>::FeatureMap(PivotSet<T> pivots)
       items_(pivots.items.shape()),
       dim_(pivots.items.size()),
       pivots_(std::move(pivots)) {
-  columns_.emplace(kernel_, pivots_->items);
+  columns_.emplace(kernel_, pivots_->items, KernelColumns<T>::Use::kBlocksAndRows);
   const auto d = static_cast<Eigen::Index>(dim_);
   Eigen::MatrixXd inverse = Eigen::MatrixXd::Identity(d, d);
   blas::solve_lower(pivots_->factor, inverse);
@@ -40,7 +41,32 @@ FeatureMap<T>::FeatureMap(PivotSet<T> pivots)
 
 template <class T>
 void FeatureMap<T>::map(const Items<T>& items, FeatureBlock<T>& block, Workspace& workspace) const {
-  if (pivots_) return map_by_pivots(items, block, workspace);
+  if (!pivots_) return map_explicitly(items, block);
+  const std::size_t n = row_count(items);
+  prepare(n, block);
+  columns_->evaluate(items, block.kernel_values.data(), workspace);
+  if (dim_ > 0) {
+    blas::multiply(n, dim_, dim_, block.kernel_values.data(), to_features_.data(),
+                   block.storage.data());
+  }
+  finish(items, block);
+}
+
+template <class T>
+void FeatureMap<T>::map_rows(const Items<T>& items, FeatureBlock<T>& block,
+                             Workspace& workspace) const {
+  if (!pivots_) return map_explicitly(items, block);
+  const std::size_t n = row_count(items);
+  prepare(n, block);
+  columns_->evaluate_rows(items, block.kernel_values.data(), workspace);
+  multiply_rows(n, dim_, dim_, block.kernel_values.data(), to_features_.data(),
+                block.storage.data(), workspace);
+  finish(items, block);
+}
+
+// Each row by itself in any case.
+template <class T>
+void FeatureMap<T>::map_explicitly(const Items<T>& items, FeatureBlock<T>& block) const {
   block.self.clear();
   block.residual.clear();
   if (kernel_.kind() == Kernel::Kind::kCosine) return map_to_unit(items, block);
@@ -75,16 +101,14 @@ void FeatureMap<T>::map_to_unit(const Items<T>& items, FeatureBlock<T>& block) c
 }
 
 template <class T>
-void FeatureMap<T>::map_by_pivots(const Items<T>& items, FeatureBlock<T>& block,
-                                  Workspace& workspace) const {
+void FeatureMap<T>::prepare(std::size_t rows, FeatureBlock<T>& block) const {
+  block.kernel_values.resize(std::max(block.kernel_values.size(), rows * dim_));
+  block.storage.resize(std::max(block.storage.size(), rows * dim_));
+}
+
+template <class T>
+void FeatureMap<T>::finish(const Items<T>& items, FeatureBlock<T>& block) const {
   const std::size_t n = row_count(items);
-  block.kernel_values.resize(std::max(block.kernel_values.size(), n * dim_));
-  block.storage.resize(std::max(block.storage.size(), n * dim_));
-  columns_->evaluate(items, block.kernel_values.data(), workspace);
-  if (dim_ > 0) {
-    blas::multiply(n, dim_, dim_, block.kernel_values.data(), to_features_.data(),
-                   block.storage.data());
-  }
   block.self.resize(n);
   block.residual.resize(n);
   for (std::size_t i = 0; i < n; ++i) {

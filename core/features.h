@@ -36,6 +36,9 @@ class FeatureMap {
   // Fills `block` with the features of all items. `items` must outlive the use of `block`.
   // REQUIRES: items of item_shape(), each without fault.
   void map(const Items<T>& items, FeatureBlock<T>& block, Workspace& workspace) const;
+  // The same, but the bits of a row's features depend on that row alone; those of map() differ with
+  // the block. For scoring.
+  void map_rows(const Items<T>& items, FeatureBlock<T>& block, Workspace& workspace) const;
 
   // The same features, whatever the object.
   bool operator==(const FeatureMap& other) const;
@@ -44,7 +47,9 @@ class FeatureMap {
   [[nodiscard]] static std::shared_ptr<const FeatureMap> load(Reader& reader);
 
  private:
-  void map_by_pivots(const Items<T>& items, FeatureBlock<T>& block, Workspace& workspace) const;
+  void map_explicitly(const Items<T>& items, FeatureBlock<T>& block) const;
+  void prepare(std::size_t rows, FeatureBlock<T>& block) const;
+  void finish(const Items<T>& items, FeatureBlock<T>& block) const;
   void map_to_unit(const Items<T>& items, FeatureBlock<T>& block) const;
 
   Kernel kernel_;

@@ -8,6 +8,7 @@
 
 #include "core/blas.h"
 #include "core/loops.h"
+#include "core/row_product.h"
 #include "core/spectrum.h"
 
 namespace phsic {
@@ -35,20 +36,24 @@ double squared_length(const Items<T>& items, std::size_t i) {
 }
 
 template <class T>
-KernelColumns<T>::KernelColumns(const Kernel& kernel, const ItemBlock<T>& fixed)
+KernelColumns<T>::KernelColumns(const Kernel& kernel, const ItemBlock<T>& fixed, Use use)
     : kernel_(kernel), size_(fixed.size()) {
   kernel.require_fits(fixed.shape());
   if (!kernel.is_fitted()) {
     throw Error(fmt::format("kernel {} is not fitted to data yet", kernel.to_string()));
   }
   if (!kernel.parts().empty()) {
-    for (const Kernel& part : kernel.parts()) parts_.emplace_back(part, fixed);
+    for (const Kernel& part : kernel.parts()) parts_.emplace_back(part, fixed, use);
     return;
   }
   scales_.assign(kernel.scales().begin(), kernel.scales().end());
   const Items<T> view = fixed.view();
   if (const auto* dense = std::get_if<DenseRows<T>>(&view)) {
     fix_dense(*dense);
+    // The Laplacian goes row by row anyway, without products.
+    if (use == Use::kBlocksAndRows && kernel.kind() != Kernel::Kind::kLaplacian) {
+      transpose_dense(dense->dim);
+    }
   } else if (const auto* sparse = std::get_if<SparseRows<T>>(&view)) {
     fix_sparse(*sparse);
   } else {
@@ -76,6 +81,14 @@ void KernelColumns<T>::fix_dense(const DenseRows<T>& rows) {
                                               scales_.empty() ? nullptr : scales_.data(), rows.dim,
                                               rows_.data() + j * rows.dim));
     }
+  }
+}
+
+template <class T>
+void KernelColumns<T>::transpose_dense(std::size_t dim) {
+  columns_.resize(rows_.size());
+  for (std::size_t j = 0; j < size_; ++j) {
+    for (std::size_t e = 0; e < dim; ++e) columns_[e * size_ + j] = rows_[j * dim + e];
   }
 }
 
@@ -119,32 +132,48 @@ void KernelColumns<T>::fix_texts(const TextRows& rows) {
 }
 
 template <class T>
-void KernelColumns<T>::evaluate(const Items<T>& items, T* out, Workspace& workspace) const {
+void KernelColumns<T>::evaluate(const Items<T>& items, Product product, T* out,
+                                Workspace& workspace) const {
   using Kind = Kernel::Kind;
   if (size_ == 0) return;
   switch (kernel_.kind()) {
-    case Kind::kLinear: return dots(items, out);
-    case Kind::kCosine: return cosines(items, out);
+    case Kind::kLinear: return dots(items, product, out, workspace);
+    case Kind::kCosine: return cosines(items, product, out, workspace);
     case Kind::kGaussian:
       if (const auto* dense = std::get_if<DenseRows<T>>(&items)) {
-        return gaussian(*dense, out, workspace);
+        return gaussian(*dense, product, out, workspace);
       }
       return gaussian(std::get<SparseRows<T>>(items), out);
     case Kind::kLaplacian: return laplacian(items, out);
-    case Kind::kPolynomial: return polynomial(items, out);
+    case Kind::kPolynomial: return polynomial(items, product, out, workspace);
     case Kind::kSpectrum: return spectrum(std::get<TextRows>(items), out, workspace);
     case Kind::kSum:
-    case Kind::kProduct: return combine(items, out, workspace);
+    case Kind::kProduct: return combine(items, product, out, workspace);
   }
 }
 
 template <class T>
-void KernelColumns<T>::dots(const Items<T>& items, T* out) const {
-  if (const auto* dense = std::get_if<DenseRows<T>>(&items)) {
-    blas::multiply_transposed(dense->rows, size_, dense->dim, dense->data, rows_.data(), out);
-    return;
+void KernelColumns<T>::multiply_dense(const DenseRows<T>& rows, Product product, T* out,
+                                      Workspace& workspace) const {
+  if (product == Product::kOfRows) {
+    multiply_rows(rows.rows, size_, rows.dim, rows.data, columns_.data(), out, workspace);
+  } else {
+    blas::multiply_transposed(rows.rows, size_, rows.dim, rows.data, rows_.data(), out);
   }
-  const auto& sparse = std::get<SparseRows<T>>(items);
+}
+
+template <class T>
+void KernelColumns<T>::dots(const Items<T>& items, Product product, T* out,
+                            Workspace& workspace) const {
+  if (const auto* dense = std::get_if<DenseRows<T>>(&items)) {
+    multiply_dense(*dense, product, out, workspace);
+  } else {
+    sparse_dots(std::get<SparseRows<T>>(items), out);
+  }
+}
+
+template <class T>
+void KernelColumns<T>::sparse_dots(const SparseRows<T>& sparse, T* out) const {
   std::fill_n(out, sparse.rows * size_, T(0));
   for (std::size_t i = 0; i < sparse.rows; ++i) {
     for (std::size_t e = sparse.start[i]; e < sparse.start[i + 1]; ++e) {
@@ -157,8 +186,9 @@ void KernelColumns<T>::dots(const Items<T>& items, T* out) const {
 }
 
 template <class T>
-void KernelColumns<T>::cosines(const Items<T>& items, T* out) const {
-  dots(items, out);
+void KernelColumns<T>::cosines(const Items<T>& items, Product product, T* out,
+                               Workspace& workspace) const {
+  dots(items, product, out, workspace);
   for (std::size_t i = 0; i < row_count(items); ++i) {
     T* row = out + i * size_;
     loops::scale(row, size_, static_cast<T>(loops::inverse_length(squared_length(items, i))), row);
@@ -166,7 +196,8 @@ void KernelColumns<T>::cosines(const Items<T>& items, T* out) const {
 }
 
 template <class T>
-void KernelColumns<T>::gaussian(const DenseRows<T>& rows, T* out, Workspace& workspace) const {
+void KernelColumns<T>::gaussian(const DenseRows<T>& rows, Product product, T* out,
+                                Workspace& workspace) const {
   Workspace::Buffer<T> shifted(workspace, rows.rows * rows.dim);
   Workspace::Buffer<T> norms(workspace, rows.rows);
   const T* scales = scales_.empty() ? nullptr : scales_.data();
@@ -176,8 +207,8 @@ void KernelColumns<T>::gaussian(const DenseRows<T>& rows, T* out, Workspace& wor
   }
   const double sigma = scales_.empty() ? kernel_.sigma() : 1;
   const auto factor = static_cast<T>(1 / (2 * sigma * sigma));
-  if (rows.rows == 1) {
-    // One row gains nothing from a product, so take the distances themselves: all their digits are
+  if (rows.rows == 1 && product == Product::kOfBlock) {
+    // One row gains nothing from BLAS, so take the distances themselves: all their digits are
     // right, which the choice of pivots relies on.
     for (std::size_t j = 0; j < size_; ++j) {
       out[j] = loops::squared_distance(shifted.data(), rows_.data() + j * rows.dim, rows.dim);
@@ -185,7 +216,7 @@ void KernelColumns<T>::gaussian(const DenseRows<T>& rows, T* out, Workspace& wor
     loops::exp_negative(out, size_, factor);
     return;
   }
-  blas::multiply_transposed(rows.rows, size_, rows.dim, shifted.data(), rows_.data(), out);
+  multiply_dense({shifted.data(), rows.rows, rows.dim}, product, out, workspace);
   const T longest = *std::max_element(norms_.begin(), norms_.end());
   for (std::size_t i = 0; i < rows.rows; ++i) {
     T* row = out + i * size_;
@@ -203,7 +234,7 @@ void KernelColumns<T>::gaussian(const DenseRows<T>& rows, T* out, Workspace& wor
 
 template <class T>
 void KernelColumns<T>::gaussian(const SparseRows<T>& rows, T* out) const {
-  dots(Items<T>(rows), out);
+  sparse_dots(rows, out);
   const double sigma = scales_.empty() ? kernel_.sigma() : 1;
   for (std::size_t i = 0; i < rows.rows; ++i) {
     double norm = 0;
@@ -239,12 +270,17 @@ void KernelColumns<T>::laplacian(const Items<T>& items, T* out) const {
       for (std::size_t j = 0; j < size_; ++j) row[j] = std::max(row[j], T(0));
     }
   }
-  loops::exp_negative(out, rows * size_, static_cast<T>(kernel_.gamma()));
+  // Row by row: what is left over at the end of a vectorised loop is computed by other
+  // instructions.
+  for (std::size_t i = 0; i < rows; ++i) {
+    loops::exp_negative(out + i * size_, size_, static_cast<T>(kernel_.gamma()));
+  }
 }
 
 template <class T>
-void KernelColumns<T>::polynomial(const Items<T>& items, T* out) const {
-  dots(items, out);
+void KernelColumns<T>::polynomial(const Items<T>& items, Product product, T* out,
+                                  Workspace& workspace) const {
+  dots(items, product, out, workspace);
   const std::size_t count = row_count(items) * size_;
   const auto gamma = static_cast<T>(kernel_.gamma());
   const auto offset = static_cast<T>(kernel_.offset());
@@ -270,12 +306,13 @@ void KernelColumns<T>::spectrum(const TextRows& rows, T* out, Workspace& workspa
 }
 
 template <class T>
-void KernelColumns<T>::combine(const Items<T>& items, T* out, Workspace& workspace) const {
+void KernelColumns<T>::combine(const Items<T>& items, Product product, T* out,
+                               Workspace& workspace) const {
   const std::size_t count = row_count(items) * size_;
-  parts_.front().evaluate(items, out, workspace);
+  parts_.front().evaluate(items, product, out, workspace);
   Workspace::Buffer<T> values(workspace, count);
   for (std::size_t part = 1; part < parts_.size(); ++part) {
-    parts_[part].evaluate(items, values.data(), workspace);
+    parts_[part].evaluate(items, product, values.data(), workspace);
     if (kernel_.kind() == Kernel::Kind::kSum) {
       for (std::size_t i = 0; i < count; ++i) out[i] += values[i];
     } else {

@@ -19,28 +19,47 @@ namespace phsic {
 template <class T>
 class KernelColumns {
  public:
+  // For evaluate_rows() the fixed items of most kernels on dense items are kept a second time.
+  enum class Use : std::uint8_t { kBlocks, kBlocksAndRows };
+
   // Throws unless the kernel is fitted and takes items of this shape.
-  KernelColumns(const Kernel& kernel, const ItemBlock<T>& fixed);
+  KernelColumns(const Kernel& kernel, const ItemBlock<T>& fixed, Use use = Use::kBlocks);
 
   [[nodiscard]] std::size_t size() const { return size_; }
 
   // out (rows x size(), row-major) = k(items[i], b_j).
   // REQUIRES: items of the fixed side's shape, each without fault (items.h).
-  void evaluate(const Items<T>& items, T* out, Workspace& workspace) const;
+  void evaluate(const Items<T>& items, T* out, Workspace& workspace) const {
+    evaluate(items, Product::kOfBlock, out, workspace);
+  }
+  // The same, but the bits of a row of `out` depend on that item alone; those of evaluate() differ
+  // with the block. REQUIRES: made for rows.
+  void evaluate_rows(const Items<T>& items, T* out, Workspace& workspace) const {
+    evaluate(items, Product::kOfRows, out, workspace);
+  }
 
  private:
+  // How dense items are multiplied with the fixed ones: as one block, or each row to bits of its
+  // own.
+  enum class Product : std::uint8_t { kOfBlock, kOfRows };
+
   void fix_dense(const DenseRows<T>& rows);
+  void transpose_dense(std::size_t dim);
   void fix_sparse(const SparseRows<T>& rows);
   void fix_texts(const TextRows& rows);
 
-  void dots(const Items<T>& items, T* out) const;
-  void cosines(const Items<T>& items, T* out) const;
-  void gaussian(const DenseRows<T>& rows, T* out, Workspace& workspace) const;
+  void evaluate(const Items<T>& items, Product product, T* out, Workspace& workspace) const;
+  void multiply_dense(const DenseRows<T>& rows, Product product, T* out,
+                      Workspace& workspace) const;
+  void dots(const Items<T>& items, Product product, T* out, Workspace& workspace) const;
+  void sparse_dots(const SparseRows<T>& sparse, T* out) const;
+  void cosines(const Items<T>& items, Product product, T* out, Workspace& workspace) const;
+  void gaussian(const DenseRows<T>& rows, Product product, T* out, Workspace& workspace) const;
   void gaussian(const SparseRows<T>& rows, T* out) const;
   void laplacian(const Items<T>& items, T* out) const;
-  void polynomial(const Items<T>& items, T* out) const;
+  void polynomial(const Items<T>& items, Product product, T* out, Workspace& workspace) const;
   void spectrum(const TextRows& rows, T* out, Workspace& workspace) const;
-  void combine(const Items<T>& items, T* out, Workspace& workspace) const;
+  void combine(const Items<T>& items, Product product, T* out, Workspace& workspace) const;
 
   // In 16 bytes: there is one for each gram of each text when pivots are chosen.
   struct Posting {
@@ -52,7 +71,7 @@ class KernelColumns {
   Kernel kernel_;
   std::size_t size_;
   std::vector<T> rows_;     // dense: the fixed items, m x dim, made unit or shifted as needed
-  std::vector<T> columns_;  // sparse: the fixed items transposed, dim x m
+  std::vector<T> columns_;  // sparse, or dense for rows: the fixed items transposed, dim x m
   std::vector<T> norms_;    // Gaussian: squared lengths; Laplacian: sums of magnitudes
   std::vector<T> origin_;   // Gaussian on dense items: what is subtracted before distances
   std::vector<T> scales_;   // Gaussian: one factor a dimension, or none

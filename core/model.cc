@@ -58,13 +58,13 @@ void Model<T>::score_sound(const Items<T>& x, const Items<T>& y, bool one_x, std
     std::fill_n(scores + first, count, 0.0);
     return;
   }
-  map_y_->map(slice(y, first, count), scratch.y, scratch.workspace);
+  map_y_->map_rows(slice(y, first, count), scratch.y, scratch.workspace);
   if (one_x) {
     estimator_->score_one_to_many(scratch.x.features, scratch.y.features, scores + first,
                                   scratch.workspace);
     return;
   }
-  map_x_->map(slice(x, first, count), scratch.x, scratch.workspace);
+  map_x_->map_rows(slice(x, first, count), scratch.x, scratch.workspace);
   estimator_->score(scratch.x.features, scratch.y.features, scores + first, scratch.workspace);
 }
 
@@ -92,7 +92,7 @@ std::size_t Model<T>::score_rows(const Items<T>& x, const Items<T>& y, bool one_
   Fault fault_of_x = shapes_fit ? Fault::kNone : Fault::kWrongShape;
   if (shapes_fit && one_x) fault_of_x = inspect(x, 0);
   if (one_x && estimator_ && fault_of_x == Fault::kNone) {
-    map_x_->map(x, scratch.x, scratch.workspace);
+    map_x_->map_rows(x, scratch.x, scratch.workspace);
   }
   // A bad row of numbers spoils its own score only; bad indices and texts must not be touched.
   const bool harmless = x_.kind == ItemKind::kDense && y_.kind == ItemKind::kDense;

@@ -39,13 +39,14 @@ class Model {
         std::shared_ptr<const FeatureMap<T>> map_y, std::optional<Estimator<T>> estimator,
         Calibration calibration, ModelFacts facts);
 
-  // scores[i] of x[i] with y[i]. A bad pair gets NaN and its fault in faults[i] (may be null); the
-  // others are scored as if it were not there. Returns how many were scored: none, all of the wrong
-  // shape, unless there are as many rows of x as of y.
+  // scores[i] of x[i] with y[i]. The bits of a score depend on its pair alone: they are the same in
+  // any batch and at any place in it, on the same type of processor. A bad pair gets NaN and its
+  // fault in faults[i] (may be null); the others are scored as if it were not there. Returns how
+  // many were scored: none, all of the wrong shape, unless there are as many rows of x as of y.
   std::size_t score(const Items<T>& x, const Items<T>& y, double* scores, Fault* faults,
                     ScoreScratch<T>& scratch) const;
 
-  // scores[j] of the one row of x with y[j]; otherwise like score().
+  // scores[j] of the one row of x with y[j], to the bits that score() gives; otherwise like it.
   std::size_t score_one_to_many(const Items<T>& x, const Items<T>& y, double* scores, Fault* faults,
                                 ScoreScratch<T>& scratch) const;
 

@@ -14,6 +14,7 @@
 #include "core/random.h"
 #include "engine/encoder.h"
 #include "engine/parallel.h"
+#include "engine/stream.h"
 
 namespace phsic::test {
 namespace {
@@ -69,6 +70,87 @@ TEST_CASE("A stream scores the same with any number of threads") {
   const auto alone = scores_with(1, texts);
   CHECK(alone.back() != 0);
   CHECK(scores_with(4, texts) == alone);
+}
+
+// The scores of all pairs, encoded and scored in batches of so many.
+std::vector<double> scores_in_batches(const phsic::Stream& stream, const Texts& texts,
+                                      std::size_t most) {
+  std::vector<double> scores;
+  Batch batch;
+  while (scores.size() < texts.x.size()) {
+    const auto first = scores.size();
+    const auto count = std::min(most, texts.x.size() - first);
+    stream.encode(
+        {std::span(texts.x).subspan(first, count), std::span(texts.y).subspan(first, count), {}},
+        batch);
+    stream.score(batch);
+    scores.insert(scores.end(), batch.scores.begin(), batch.scores.end());
+  }
+  return scores;
+}
+
+// Texts that are vectors.
+Texts make_vectors(std::size_t pairs, std::size_t dim) {
+  Random random(2);
+  Texts texts;
+  const auto list = [&](double hidden) {
+    std::string numbers;
+    for (std::size_t k = 0; k < dim; ++k) {
+      numbers += std::to_string(hidden * double(k % 5) + random.normal()) + " ";
+    }
+    return numbers;
+  };
+  for (std::size_t i = 0; i < 2 * pairs; ++i) texts.owned.push_back(list(double(i / 2 % 9)));
+  for (std::size_t i = 0; i < pairs; ++i) {
+    texts.x.emplace_back(texts.owned[2 * i]);
+    texts.y.emplace_back(texts.owned[2 * i + 1]);
+  }
+  return texts;
+}
+
+TEST_CASE("A pair scores the same bits in any batch and any thread") {
+  const Texts words = make_texts(520);
+  const Texts vectors = make_vectors(520, 40);
+  struct Case {
+    const char* encoder;
+    const char* kernel;
+    const Texts* texts;
+  };
+  // Sparse vectors as they are, sparse and dense ones by pivots, and dense ones as they are.
+  const Case cases[] = {{"hashing:dim=256", "cosine", &words},
+                        {"hashing:dim=256", "gaussian", &words},
+                        {"vectors:dim=40", "linear", &vectors},
+                        {"vectors:dim=40", "gaussian", &vectors}};
+  for (const Case& one : cases) {
+    CAPTURE(one.encoder, one.kernel);
+    StreamSpec spec;
+    spec.set("encoder", one.encoder);
+    spec.set("kernel", one.kernel);
+    const auto stream = phsic::Stream::open(spec, EncoderPath());
+    Batch batch;
+    stream->encode({one.texts->x, one.texts->y, {}}, batch);
+    LearnBatch learned;
+    learned.x = batch.x.view();
+    learned.y = batch.y.view();
+    CHECK(stream->learn(learned, 0, false) == one.texts->x.size());
+    const auto refresh = stream->freeze(phsic::Stream::Extent::kAll);
+    refresh->build();
+    stream->adopt(*refresh);
+    const auto together = scores_in_batches(*stream, *one.texts, 256);
+    CHECK(std::count(together.begin(), together.end(), together.front()) < 5);
+    const std::size_t sizes[] = {1, 7, 256, 1, 7, 256};
+    std::vector<std::vector<double>> found(std::size(sizes));
+    std::vector<std::thread> threads;
+    for (std::size_t i = 0; i < found.size(); ++i) {
+      threads.emplace_back([&, i] { found[i] = scores_in_batches(*stream, *one.texts, sizes[i]); });
+    }
+    for (std::thread& thread : threads) thread.join();
+    for (const auto& scores : found) CHECK(scores == together);
+    for (const std::size_t i : {0, 300, 519}) {
+      stream->rank(one.texts->x[i], one.texts->y, batch);
+      CHECK(batch.scores[i] == together[i]);
+    }
+  }
 }
 
 TEST_CASE("Many threads encode with one encoder and rank with one stream") {
