@@ -120,12 +120,17 @@ fuzz: clang-packages  ## fuzz every parser, FUZZ_SECONDS=60 each
 	tests/fuzz/run build/asan $(FUZZ_SECONDS) $(JOBS)
 
 .PHONY: lint
-lint: lint-format lint-syntax lint-tidy  ## check formatting and style
+lint: lint-format lint-includes lint-syntax lint-tidy  ## check formatting and style
 
 .PHONY: lint-format
 lint-format: clang-packages
 	@echo clang-format --dry-run -Werror
 	@clang-format --dry-run -Werror $(SOURCES)
+
+# Rooms may know each other in one direction only; tests/includes has the table.
+.PHONY: lint-includes
+lint-includes: packages
+	tests/includes
 
 # Each file for itself, as no build does: nothing may be included by accident.
 .PHONY: lint-syntax
