@@ -20,7 +20,6 @@ constexpr int kKeepAliveIdle = 10;
 constexpr int kKeepAliveInterval = 10;
 constexpr int kKeepAliveCount = 3;
 constexpr int kLinger = 1000;  // milliseconds
-constexpr auto kFlush = std::chrono::milliseconds(2);
 
 // What is still read when the daemon is told to end. More may come as fast as it is read.
 constexpr std::size_t kLastMessages = 1024;
@@ -60,7 +59,6 @@ Transports::Transports(boost::asio::io_context& loop, const Config& config, Feed
       feed_(feed),
       handler_(handler),
       listeners_(std::move(listeners)),
-      flusher_(loop),
       connections_(limits_of(config)) {
   open_service(handler);
   open_feed();
@@ -94,10 +92,7 @@ void Transports::open_service(RequestHandler& handler) {
   for (const auto& endpoint : config_.service) socket->bind(endpoint);
   service_ = std::make_unique<ZmqService>(
       loop_, std::move(socket), ZmqService::Limits{config_.message_bytes, config_.request_pairs},
-      handler, [this](const Task& task) {
-        listeners_.answered(task);
-        flush_later();
-      });
+      handler, listeners_.answered, listeners_.flushed);
 }
 
 void Transports::open_feed() {
@@ -180,20 +175,6 @@ void Transports::relieve() {
     log(LogLevel::kWarning, "feed is crowded",
         {{"left-out", left_out - std::exchange(left_out_told_, left_out)}});
   }
-}
-
-// ZeroMQ does not tell when a client of a ROUTER has room again.
-void Transports::flush_later() {
-  if (flushes_later_ || !service_->has_unsent()) return;
-  flushes_later_ = true;
-  flusher_.expires_after(kFlush);
-  flusher_.async_wait([this](const boost::system::error_code& error) {
-    if (error) return;
-    flushes_later_ = false;
-    service_->flush();
-    flush_later();
-    listeners_.all_sent();
-  });
 }
 
 void Transports::add_facts(PingFacts& facts) const {

@@ -4,7 +4,6 @@
 #pragma once
 
 #include <boost/asio/io_context.hpp>
-#include <boost/asio/steady_timer.hpp>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -30,7 +29,7 @@ class Transports {
   struct Listeners {
     std::function<void(const Task&)> answered;
     std::function<void()> audience_changed;
-    std::function<void()> all_sent;  // no answer waits for its client any more
+    std::function<void()> flushed;  // answers that had to wait were tried again
   };
 
   // Binds the sockets, and publishes the feed. Nothing is read yet. Throws an Error.
@@ -68,15 +67,12 @@ class Transports {
   void open_service(RequestHandler& handler);
   void open_feed();
   void open_subscriptions();
-  void flush_later();
 
   boost::asio::io_context& loop_;
   const Config config_;  // as it was at the start
   FeedLog& feed_;
   RequestHandler& handler_;
   const Listeners listeners_;
-  boost::asio::steady_timer flusher_;
-  bool flushes_later_ = false;
   Connections connections_;  // outlives the context
   zmq::context_t context_;
   std::unique_ptr<ZmqService> service_;

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <chrono>
 #include <exception>
 #include <new>
 #include <utility>
@@ -12,6 +13,11 @@
 #include "wire/answer_writer.h"
 
 namespace phsic {
+namespace {
+
+constexpr auto kFlush = std::chrono::milliseconds(2);
+
+}  // namespace
 
 // Who has sent one request. Requests of one connection share its name.
 class ZmqService::Client : public Caller {
@@ -33,16 +39,17 @@ class ZmqService::Client : public Caller {
 
   void send(const Request& request, std::string answer) {
     const auto size = answer.size();
-    if (service_.outbox_.send(name_, has_delimiter_, std::move(answer))) return;
-    // Silence would be worse. A client that does not read this either is not waiting for it.
-    auto instead =
-        error_answer(request.id, "failed",
-                     fmt::format("the answer of {} bytes is lost because clients leave too much "
-                                 "unread; what was to be learned has been learned",
-                                 size));
-    if (!service_.outbox_.send(name_, has_delimiter_, std::move(instead))) {
-      service_.outbox_.note_lost();
+    auto& outbox = service_.outbox_;
+    if (!outbox.send(name_, has_delimiter_, std::move(answer))) {
+      // Silence would be worse. A client that does not read this either is not waiting for it.
+      auto instead =
+          error_answer(request.id, "failed",
+                       fmt::format("the answer of {} bytes is lost because clients leave too much "
+                                   "unread; what was to be learned has been learned",
+                                   size));
+      if (!outbox.send(name_, has_delimiter_, std::move(instead))) outbox.note_lost();
     }
+    service_.flush_later();
   }
   [[nodiscard]] const std::string& scores() const { return scores_; }
 
@@ -54,12 +61,15 @@ class ZmqService::Client : public Caller {
 };
 
 ZmqService::ZmqService(boost::asio::io_context& loop, std::unique_ptr<Socket> socket, Limits limits,
-                       RequestHandler& handler, std::function<void(const Task&)> told)
+                       RequestHandler& handler, std::function<void(const Task&)> told,
+                       std::function<void()> flushed)
     : socket_(std::move(socket)),
       outbox_(*socket_),
       limits_(limits),
       handler_(handler),
       told_(std::move(told)),
+      flushed_(std::move(flushed)),
+      flusher_(loop),
       decoder_({limits.request_pairs}),
       done_(loop, [this](std::shared_ptr<Task>& task) { answer(*task); }) {}
 
@@ -112,6 +122,20 @@ void ZmqService::answer(const Task& task) {
   } catch (const std::bad_alloc&) {
     log(LogLevel::kError, "no memory for an answer", {{"stream", task.request.stream}});
   }
+}
+
+// ZeroMQ does not tell when a client of a ROUTER has room again.
+void ZmqService::flush_later() {
+  if (flushes_later_ || outbox_.is_empty()) return;
+  flushes_later_ = true;
+  flusher_.expires_after(kFlush);
+  flusher_.async_wait([this](const boost::system::error_code& error) {
+    if (error) return;
+    flushes_later_ = false;
+    outbox_.flush();
+    flush_later();
+    flushed_();
+  });
 }
 
 }  // namespace phsic

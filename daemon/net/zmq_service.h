@@ -3,6 +3,8 @@
 // Belongs to the loop's thread, but for what callers are told from others.
 #pragma once
 
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/steady_timer.hpp>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -27,9 +29,11 @@ class ZmqService {
     std::size_t request_pairs = 0;
   };
 
-  // `told` is called in the loop when somebody was answered.
+  // Both are called in the loop: `told` when somebody was answered, `flushed` when answers that
+  // had to wait were tried again.
   ZmqService(boost::asio::io_context& loop, std::unique_ptr<Socket> socket, Limits limits,
-             RequestHandler& handler, std::function<void(const Task&)> told);
+             RequestHandler& handler, std::function<void(const Task&)> told,
+             std::function<void()> flushed);
   ~ZmqService();
   ZmqService(const ZmqService&) = delete;
   ZmqService& operator=(const ZmqService&) = delete;
@@ -42,9 +46,7 @@ class ZmqService {
   void start();
   // Reads some that have arrived already.
   void read_now(std::size_t messages, std::size_t bytes) { socket_->read_now(messages, bytes); }
-  // Tries again to send what clients had no room for. To be called every few milliseconds while
-  // there is something.
-  void flush() { outbox_.flush(); }
+  // Whether answers wait for clients that had no room for them.
   [[nodiscard]] bool has_unsent() const { return !outbox_.is_empty(); }
   // Gives up what is unsent.
   void give_up() { outbox_.give_up(); }
@@ -64,12 +66,16 @@ class ZmqService {
   void take(Frames& frames);
   void refuse(const Task& task);
   void answer(const Task& task);
+  void flush_later();
 
   std::unique_ptr<Socket> socket_;
   Outbox outbox_;
   const Limits limits_;
   RequestHandler& handler_;
   const std::function<void(const Task&)> told_;
+  const std::function<void()> flushed_;
+  boost::asio::steady_timer flusher_;
+  bool flushes_later_ = false;
   Decoder decoder_;
   std::vector<std::string_view> frame_views_;
   Mailbox<std::shared_ptr<Task>> done_;
