@@ -18,12 +18,12 @@ class Mailbox {
   Mailbox(boost::asio::io_context& loop, std::function<void(Item&)> take)
       : loop_(loop), take_(std::move(take)) {}
 
-  // Any thread.
+  // Any thread. Without memory for the item it throws a std::bad_alloc; later ones are delivered.
   void put(Item item) {
     const std::lock_guard lock(mutex_);
+    if (!is_called_) boost::asio::post(loop_, [this] { deliver(); });
+    is_called_ = true;
     items_.push_back(std::move(item));
-    if (std::exchange(is_called_, true)) return;
-    boost::asio::post(loop_, [this] { deliver(); });
   }
 
  private:
