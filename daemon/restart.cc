@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "daemon/log.h"
+#include "engine/model_cycle.h"
 #include "state/replacement.h"
 #include "state/verify.h"
 #include "state/wal_tail.h"
@@ -101,14 +102,11 @@ void open_empty(const std::vector<StreamSettings>& streams, const EncoderPath& p
 // A snapshot has no place for a model that is being built.
 void adopt_pending(OpenedStream& opened) {
   if (opened.recovery.pending == nullptr) return;
-  try {
-    opened.recovery.pending->build();
-    opened.stream->adopt(*opened.recovery.pending);
-  } catch (const Error& problem) {
+  ModelCycle cycle(*opened.stream, nullptr, std::move(opened.recovery.pending));
+  if (const auto problem = cycle.complete()) {
     // As ever: the next one may do better.
-    log(LogLevel::kWarning, "no model was built", {{"problem", problem.what()}});
+    log(LogLevel::kWarning, "no model was built", {{"problem", problem->what()}});
   }
-  opened.recovery.pending = nullptr;
 }
 
 // The entries that are whole and follow on each other, up to the last that was found.
