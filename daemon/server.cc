@@ -23,7 +23,6 @@ constexpr auto kGrace = std::chrono::seconds(1);
 
 Server::Server(Config config, std::function<Config()> reread, StartMode mode)
     : config_(std::move(config)),
-      mode_(mode),
       work_(boost::asio::make_work_guard(loop_)),
       signals_(loop_, SIGTERM, SIGINT, SIGHUP),
       ticker_(loop_),
@@ -48,7 +47,7 @@ Server::Server(Config config, std::function<Config()> reread, StartMode mode)
                      for (auto& [name, stream] : registry_.all()) stream.look_for_audience();
                    },
                    [this] { stop_if_drained(); }}),
-      starter_(loop_, opener_, progress_),
+      starter_(loop_, opener_, progress_, mode),
       reloader_(
           loop_, opener_, progress_, std::move(reread),
           [this](Config wanted, Reloader::NewStreams& added) { adopt(std::move(wanted), added); },
@@ -69,7 +68,7 @@ int Server::run() {
   tick();
   if (const auto interval = watchdog_interval()) show_life(*interval / 2);
   transports_.start_service();
-  starter_.start(config_, mode_,
+  starter_.start(config_,
                  [this](std::vector<PreparedStream> streams, const std::exception_ptr& failure) {
                    end_start(std::move(streams), failure);
                  });

@@ -70,7 +70,6 @@ class Server {
   [[nodiscard]] StatsFacts stats_facts(const Request& request);
 
   Config config_;
-  const StartMode mode_;
   boost::asio::io_context loop_;
   boost::asio::executor_work_guard<boost::asio::io_context::executor_type> work_;
   boost::asio::signal_set signals_;

@@ -20,17 +20,18 @@ constexpr auto kEarlyGrace = std::chrono::seconds(1);
 
 }  // namespace
 
-Starter::Starter(boost::asio::io_context& loop, StreamOpener& opener, StartProgress& progress)
-    : loop_(loop), opener_(opener), progress_(progress), patience_(loop) {}
+Starter::Starter(boost::asio::io_context& loop, StreamOpener& opener, StartProgress& progress,
+                 StartMode mode)
+    : loop_(loop), opener_(opener), progress_(progress), mode_(mode), patience_(loop) {}
 
 Starter::~Starter() { join(); }
 
-void Starter::start(const Config& config, StartMode mode, Started started) {
-  thread_ = std::thread([this, config, mode, started = std::move(started)] {
+void Starter::start(const Config& config, Started started) {
+  thread_ = std::thread([this, config, started = std::move(started)] {
     const auto streams = std::make_shared<std::vector<PreparedStream>>();
     std::exception_ptr failure;
     try {
-      *streams = opener_.open_all(config, mode, progress_);
+      *streams = opener_.open_all(config, mode_, progress_);
     } catch (...) {
       failure = std::current_exception();
     }

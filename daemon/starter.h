@@ -25,14 +25,15 @@ class Starter {
   // Called in the loop with the streams, or with what went wrong.
   using Started = std::function<void(std::vector<PreparedStream>, std::exception_ptr failure)>;
 
-  Starter(boost::asio::io_context& loop, StreamOpener& opener, StartProgress& progress);
+  Starter(boost::asio::io_context& loop, StreamOpener& opener, StartProgress& progress,
+          StartMode mode);
   ~Starter();
   Starter(const Starter&) = delete;
   Starter& operator=(const Starter&) = delete;
   Starter(Starter&&) = delete;
   Starter& operator=(Starter&&) = delete;
 
-  void start(const Config& config, StartMode mode, Started started);
+  void start(const Config& config, Started started);
   [[nodiscard]] bool is_starting() const { return is_starting_; }
 
   // Tells systemd, and now and then the log, how far it is. Once a second.
@@ -50,6 +51,7 @@ class Starter {
   boost::asio::io_context& loop_;
   StreamOpener& opener_;
   StartProgress& progress_;
+  const StartMode mode_;
   boost::asio::steady_timer patience_;
   bool is_starting_ = true;
   std::uint64_t steps_shown_ = 0;
