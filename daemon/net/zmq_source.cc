@@ -15,9 +15,9 @@
 namespace phsic {
 
 // The source as lanes know it. Lanes may outlive the source by a moment.
-class ZmqSource::Bringer : public Caller {
+class ZmqSource::SourceCaller : public Caller {
  public:
-  Bringer(boost::asio::io_context& loop, ZmqSource& source)
+  SourceCaller(boost::asio::io_context& loop, ZmqSource& source)
       : room_(loop,
               [this](Room&) {
                 if (source_ != nullptr) source_->try_again();
@@ -48,9 +48,9 @@ ZmqSource::ZmqSource(boost::asio::io_context& loop, std::unique_ptr<Socket> sock
       options_(std::move(options)),
       handler_(handler),
       decoder_({options_.request_pairs}),
-      bringer_(std::make_shared<Bringer>(loop, *this)) {}
+      caller_(std::make_shared<SourceCaller>(loop, *this)) {}
 
-ZmqSource::~ZmqSource() { bringer_->leave(); }
+ZmqSource::~ZmqSource() { caller_->leave(); }
 
 void ZmqSource::start() {
   socket_->read([this](Frames& frames) { take(frames); });
@@ -73,7 +73,7 @@ void ZmqSource::take(Frames& frames) {
     Request request;
     request.arrival_time = time_now();
     if (read(frames, request)) {
-      hand_over(std::make_shared<Task>(std::move(request), bringer_));
+      hand_over(std::make_shared<Task>(std::move(request), caller_));
     } else {
       ++counts_.passed_over;
     }

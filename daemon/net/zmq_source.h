@@ -39,7 +39,7 @@ class ZmqSource : public Source {
   [[nodiscard]] std::vector<std::string> public_endpoints() const override;
 
  private:
-  class Bringer;
+  class SourceCaller;
 
   void take(Frames& frames);
   [[nodiscard]] bool read(Frames& frames, Request& request);
@@ -52,7 +52,7 @@ class ZmqSource : public Source {
   Decoder decoder_;
   std::vector<std::string_view> frame_views_;
   std::shared_ptr<Task> parked_;  // waits for room
-  std::shared_ptr<Bringer> bringer_;
+  std::shared_ptr<SourceCaller> caller_;
 };
 
 }  // namespace phsic

@@ -204,7 +204,7 @@ class Load(Case):
                 daemon.until(lambda: daemon.stats("chat")["pairs"] == 6000)
                 self.assertEqual(daemon.stats("chat")["unlearned"], 0)
                 self.assertGreater(daemon.stats()["stalled"], 0)
-                # The entrance is open again.
+                # The source is read again.
                 push.send_json({"stream": "other", "x": "a", "y": "b"})
                 daemon.until(lambda: daemon.stats("other")["pairs"] == 1)
 

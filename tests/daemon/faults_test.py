@@ -490,9 +490,9 @@ class Memory(WithGate):
     """An encoder whose vectors are long: little is asked for, and much memory needed for it."""
 
     dimension = 32768
-    # LESSON takes 32 MiB on each side, which come from the system whatever else was freed.
+    # BATCH takes 32 MiB on each side, which come from the system whatever else was freed.
     ROOM = 8 << 20
-    LESSON = [{"x": f"{number} a", "y": f"b {number}", "id": number} for number in range(256)]
+    BATCH = [{"x": f"{number} a", "y": f"b {number}", "id": number} for number in range(256)]
 
     def setUp(self):
         super().setUp()
@@ -500,7 +500,7 @@ class Memory(WithGate):
                                    "reservoir": 64, "held-back": 10, "estimator": "phsic",
                                    "refresh": 10**6, "refresh-after": "never"}}, state=True)
         # Buffers to encode in are kept, so that it is not the encoder that fails.
-        self.d.ask("score", pairs=[[pair["x"], pair["y"]] for pair in self.LESSON])
+        self.d.ask("score", pairs=[[pair["x"], pair["y"]] for pair in self.BATCH])
 
     def limit(self, room):
         """Memory that it may still take; None: as much as there is."""
@@ -521,16 +521,16 @@ class Memory(WithGate):
     def test_pairs_that_there_is_no_memory_to_learn_are_refused_and_may_come_again(self):
         self.limit(self.ROOM)
         for _ in range(3):
-            self.assert_fails("failed", op="learn", pairs=self.LESSON, promise="durable")
+            self.assert_fails("failed", op="learn", pairs=self.BATCH, promise="durable")
         stats = self.d.stats("s")
         self.assertEqual((stats["pairs"], stats["unlearned"], stats["unlearned_bytes"]), (0, 0, 0))
         self.limit(None)
-        answer = self.d.ask("learn", pairs=self.LESSON, promise="durable")
+        answer = self.d.ask("learn", pairs=self.BATCH, promise="durable")
         self.assertEqual((answer["learned"], "duplicates" in answer), (256, False))
         self.assertEqual(self.d.stats("s")["pairs"], 256)
 
     def test_a_model_or_a_snapshot_that_there_is_no_memory_for_leaves_the_stream_at_work(self):
-        self.d.ask("learn", pairs=self.LESSON, wait=True)
+        self.d.ask("learn", pairs=self.BATCH, wait=True)
         model = self.d.ask("refresh")["model"]
         subscriber = Subscriber(self.d, "s")
         self.limit(self.ROOM)

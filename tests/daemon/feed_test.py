@@ -173,7 +173,7 @@ class Feed(Case):
             self.assertEqual([m["id"] for m in found],
                              [f"{subscriber.stream}{number}" for number in range(50)])
 
-    def test_a_stream_has_an_entrance_of_its_own(self):
+    def test_a_stream_has_a_source_of_its_own(self):
         folder = tempfile.TemporaryDirectory()
         self.addCleanup(folder.cleanup)
         own = f"ipc://{folder.name}/own"

@@ -128,7 +128,7 @@ class Apart(WithGate):
         self.gate.touch()
         self.assertEqual(sorted(slow.receive()["id"] for _ in range(50)), list(range(50)))
 
-    def test_a_stream_with_an_entrance_of_its_own_does_not_hold_up_ingest(self):
+    def test_a_stream_with_a_source_of_its_own_does_not_hold_up_ingest(self):
         daemon = self.gated({"slow": {**GATED, "queue-pairs": 10, "batch-pairs": 1,
                                       "ingest": f"ipc://{self.path}/own"}, "quick": SMALL})
         own, shared = daemon.push(f"ipc://{self.path}/own"), daemon.push()
