@@ -39,7 +39,4 @@ struct StateEvent {
 
 using StreamEvent = std::variant<RefreshEvent, DriftEvent, FailureEvent, OverloadEvent, StateEvent>;
 
-// JSON without its opening brace.
-[[nodiscard]] std::string event_json(const StreamEvent& event);
-
 }  // namespace phsic

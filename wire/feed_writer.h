@@ -30,4 +30,7 @@ class FeedMessages {
   std::vector<std::size_t> ends_;
 };
 
+// JSON without its opening brace.
+[[nodiscard]] std::string event_json(const StreamEvent& event);
+
 }  // namespace phsic

@@ -11,6 +11,7 @@
 
 #include "daemon/serving/lane.h"
 #include "daemon/serving/lane_listener.h"
+#include "wire/feed_writer.h"
 
 namespace phsic::test {
 
