@@ -1,0 +1,167 @@
+#include "daemon/serving/feed_log.h"
+
+#include <catch2/catch.hpp>
+#include <limits>
+#include <map>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "state/feed_numbers.h"
+
+namespace phsic::test {
+namespace {
+
+// Keeps what is published on topics that it has an audience for.
+class FakeSink : public FeedSink {
+ public:
+  explicit FakeSink(std::set<std::string> wanted) : topics(std::move(wanted)) {}
+
+  [[nodiscard]] bool has_audience(const std::string& topic) const override {
+    return topics.contains(topic);
+  }
+  void publish(const std::string& topic, std::string message) override {
+    published.emplace_back(topic, nlohmann::json::parse(message));
+  }
+
+  // The numbers of all messages on a topic.
+  [[nodiscard]] std::vector<std::uint64_t> numbers(const std::string& topic) const {
+    std::vector<std::uint64_t> found;
+    for (const auto& [name, message] : published) {
+      if (name == topic) found.push_back(message["seq"]);
+    }
+    return found;
+  }
+
+  std::set<std::string> topics;
+  std::vector<std::pair<std::string, nlohmann::json>> published;
+};
+
+using Numbers = std::vector<std::uint64_t>;
+
+// Pairs of which some are flagged, with messages or without.
+ScoredPairs scored(std::vector<bool> flagged, bool has_messages = true) {
+  ScoredPairs pairs;
+  pairs.count = flagged.size();
+  if (has_messages) {
+    const std::vector<double> none(flagged.size(), std::numeric_limits<double>::quiet_NaN());
+    Request request;
+    request.pairs.x.resize(flagged.size(), "x");
+    request.pairs.y.resize(flagged.size(), "y");
+    Outcome outcome;
+    outcome.score.assign(flagged.size(), 0.5);
+    outcome.percentile = none;
+    outcome.p_value = none;
+    outcome.published = std::make_shared<PublishedModel>();
+    pairs.messages.emplace(request, outcome, false, 0);
+  }
+  pairs.flagged = std::move(flagged);
+  return pairs;
+}
+
+// What is reserved of each topic, as the state would have it.
+using Reserved = std::map<std::string, std::uint64_t>;
+
+FeedLog::Reserve into(Reserved& reserved) {
+  return [&](const std::string& topic, std::uint64_t last) { reserved[topic] = last; };
+}
+
+TEST_CASE("Scores, flags and events have numbers of their own, from 1 on") {
+  FeedLog feed;
+  FakeSink sink({"a/score", "a/flag", "a/event", "b/score"});
+  feed.add(sink);
+  feed.publish("a", scored({false, true, false}));
+  feed.publish("b", scored({false}));
+  feed.publish("a", OverloadEvent{5});
+  feed.publish("a", scored({true}));
+  CHECK(sink.numbers("a/score") == Numbers{1, 2, 3, 4});
+  CHECK(sink.numbers("a/flag") == Numbers{1, 2});
+  CHECK(sink.numbers("a/event") == Numbers{1});
+  CHECK(sink.numbers("b/score") == Numbers{1});
+}
+
+TEST_CASE("A message has the daemons that its pair came through, this one last") {
+  FeedLog feed;
+  FakeSink sink({"a/score"});
+  feed.add(sink);
+  auto pairs = scored({false});
+  pairs.via = {"first", "second"};
+  feed.publish("a", pairs);
+  REQUIRE(sink.published.size() == 1);
+  CHECK(sink.published[0].second["via"] == nlohmann::json({"first", "second", feed.name()}));
+}
+
+TEST_CASE("What nobody hears is counted, and so is what has no messages") {
+  FeedLog feed;
+  FakeSink sink({});
+  feed.add(sink);
+  feed.publish("a", scored({true, false}));
+  feed.publish("a", OverloadEvent{1});
+  CHECK(sink.published.empty());
+  sink.topics = {"a/score", "a/flag", "a/event"};
+  feed.publish("a", scored({true}, false));
+  CHECK(sink.published.empty());
+  feed.publish("a", scored({true}));
+  feed.publish("a", OverloadEvent{1});
+  CHECK(sink.numbers("a/score") == Numbers{4});
+  CHECK(sink.numbers("a/flag") == Numbers{3});
+  CHECK(sink.numbers("a/event") == Numbers{2});
+}
+
+TEST_CASE("All sinks get the same message") {
+  FeedLog feed;
+  FakeSink one({"a/score"});
+  FakeSink two({"a/score"});
+  CHECK_FALSE(feed.has_audience("a/score"));
+  feed.add(one);
+  feed.add(two);
+  CHECK(feed.has_audience("a/score"));
+  CHECK_FALSE(feed.has_audience("a/flag"));
+  feed.publish("a", scored({false, false}));
+  CHECK(one.published.size() == 2);
+  CHECK(one.published == two.published);
+}
+
+TEST_CASE("Numbers continue after the last ones, and none is given that is not reserved") {
+  Reserved reserved;
+  FeedLog feed;
+  FakeSink sink({"a/score"});
+  feed.add(sink);
+  feed.keep(into(reserved));
+  feed.go_on("a", {{"a/score", 1000}});
+  // The next kReserved numbers are reserved by whoever opened the stream.
+  feed.publish("a", scored({false}));
+  CHECK(sink.numbers("a/score") == Numbers{1001});
+  CHECK(reserved.empty());
+  feed.go_on("a", {{"a/score", 1001}, {"a/flag", 7}});
+  feed.reserve_all();
+  CHECK(reserved ==
+        Reserved{{"a/event", kReserved}, {"a/flag", 7 + kReserved}, {"a/score", 1001 + kReserved}});
+}
+
+TEST_CASE("A topic that nothing was reserved for is reserved with its first number") {
+  Reserved reserved;
+  FeedLog feed;
+  feed.keep(into(reserved));
+  feed.publish("a", OverloadEvent{1});
+  CHECK(reserved == Reserved{{"a/event", 1 + kReserved}});
+  feed.publish("a", OverloadEvent{1});
+  CHECK(reserved == Reserved{{"a/event", 1 + kReserved}});
+}
+
+TEST_CASE("At the end exactly the numbers are reserved that were given") {
+  Reserved reserved;
+  FeedLog feed;
+  feed.settle();  // nothing is kept: nothing to do
+  feed.keep(into(reserved));
+  feed.go_on("a", {});
+  feed.publish("a", scored({true, false}));
+  feed.settle();
+  CHECK(reserved == Reserved{{"a/event", 0}, {"a/flag", 1}, {"a/score", 2}});
+}
+
+}  // namespace
+}  // namespace phsic::test
