@@ -23,8 +23,8 @@ template <class T>
 struct PivotChange {
   std::shared_ptr<const FeatureMap<T>> x;  // null: as it is
   std::shared_ptr<const FeatureMap<T>> y;
-  double unexplained_x =
-      0;  // share that the new pivots left unexplained of what they were chosen from
+  // The share that the new pivots left unexplained of what they were chosen from.
+  double unexplained_x = 0;
   double unexplained_y = 0;
 
   static constexpr std::string_view kArchiveKind = sizeof(T) == 4 ? "PIVf" : "PIVd";

@@ -68,8 +68,8 @@ class Registry {
   Registry(boost::asio::io_context& loop, FeedLog& feed) : loop_(loop), feed_(feed) {}
 
   void add(const StreamSettings& settings, PreparedStream prepared);
-  // The stream of that name; an empty one is the only one's. Throws a RequestError that lists those
-  // there are.
+  // The stream of that name; an empty name means the only stream. Throws a RequestError that lists
+  // all streams.
   [[nodiscard]] ServedStream& find(const std::string& name);
   [[nodiscard]] std::map<std::string, ServedStream>& all() { return streams_; }
 

@@ -34,7 +34,7 @@ class Reloader {
   Reloader(Reloader&&) = delete;
   Reloader& operator=(Reloader&&) = delete;
 
-  // Asked for before begin(), or during a reload, one follows that.
+  // Starts a reload. Before begin(), or while another one is under way, it follows that.
   void reload(const Config& running);
   // The daemon has started.
   void begin(const Config& running);

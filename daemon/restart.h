@@ -48,7 +48,7 @@ enum class StartMode {
                                                   const EncoderPath& path);
 
 // Why a daemon cannot go on with a file that is not there, or has nothing in it: its log, or the
-// marks beside it, tell of what is missing. Empty: it is a beginning.
+// marks beside it, tell of what is missing. Empty: nothing is missing, the state is new.
 [[nodiscard]] std::string find_missing_state(const std::string& state);
 
 // Writes all that was recovered, and what the file has of other streams, into a new file in its

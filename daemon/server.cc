@@ -226,7 +226,7 @@ void Server::stop_if_drained() {
     grace_ends_ = Clock::now() + kGrace;
   }
   if (transports_.has_unsent()) {
-    if (Clock::now() < *grace_ends_) return;  // it comes back when more was sent
+    if (Clock::now() < *grace_ends_) return;  // the next flush comes back here
     transports_.give_up_unsent();
   }
   drain_timer_.cancel();

@@ -1,6 +1,6 @@
 // From a configuration to streams that are ready to work, with what the state has of them.
 //
-// Owns the state file: its lock, and the one who writes it. Opening takes long and may be done in
+// Owns the state file: its lock and its writer. Opening takes long and may be done in
 // any thread, one at a time.
 #pragma once
 

@@ -12,7 +12,7 @@ namespace phsic {
 // {"ok":false,...}
 [[nodiscard]] std::string error_answer(std::string_view id, std::string_view code,
                                        std::string_view message);
-// The beginning of a good one: {"ok":true,"id":42
+// Begins an answer that is no error: {"ok":true,"id":42
 void begin_answer(std::string_view id, std::string& out);
 
 // The part of an answer that is known once the pairs are scored, and that takes long to write:

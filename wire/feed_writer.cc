@@ -29,7 +29,7 @@ struct AppendEvent {
     append_json_text(out, event.message);
   }
   void operator()(const OverloadEvent& event) const {
-    // Of the same meaning: `shed` is its name up to 0.1.
+    // Both mean the same: `shed` was the name up to 0.1.
     fmt::format_to(std::back_inserter(out),
                    "\"event\":\"overload\",\"overloaded\":{0},\"shed\":{0}", event.requests);
   }

@@ -22,7 +22,7 @@ class RequestHandler {
   // Takes in what a source has brought. False: there is no room, and the source is told when there
   // may be. Throws a RequestError if it can never be taken in.
   [[nodiscard]] virtual bool take_in(const std::shared_ptr<Task>& task) = 0;
-  // Takes it in whatever the room: it has been read, and would be lost.
+  // Takes a task in even if there is no room: a source that ends would lose what it has read.
   virtual void take_in_at_last(const std::shared_ptr<Task>& task) = 0;
 };
 

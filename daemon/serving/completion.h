@@ -41,7 +41,7 @@ class Completion {
   void sequenced(const std::shared_ptr<Task>& task, std::size_t rows);
   // The learner, or the disk, has come so far. REQUIRES: the task waits for that.
   void learned(const std::shared_ptr<Task>& task, const RequestError* error = nullptr);
-  // There is nothing to score in it. Any thread.
+  // The task is answered; it had nothing to score. Any thread.
   void answered(const std::shared_ptr<Task>& task) { end_part(task); }
 
   // The rows get no scores, and the task an error. Works without memory, too. Before the rows are

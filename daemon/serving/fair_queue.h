@@ -61,7 +61,7 @@ class FairQueue {
   // The same, but takes nothing when the deadline or a wake() comes first.
   [[nodiscard]] bool take(Taken& taken, Limits most,
                           std::chrono::steady_clock::time_point deadline);
-  // For the one who takes with a deadline.
+  // Ends the wait of whoever takes with a deadline.
   void wake();
 
   // Offers are refused from now on; what is there is still taken.

@@ -102,7 +102,7 @@ Backlog::Amount Lane::charge(Task& task) const {
 
 bool Lane::offer_work(const std::shared_ptr<Task>& task) {
   const bool is_source = task->caller->is_source();
-  // Before it is looked for room: what is made meanwhile must not be missed.
+  // Before looking for room: room that is made meanwhile must not be missed.
   if (is_source) parts_.sources.add(task->caller);
   const auto more = charge(*task);
   if (!parts_.unlearned.has_room(more)) return false;

@@ -22,7 +22,7 @@ struct LaneCounters {
   std::atomic<std::uint64_t> overloaded{0};  // requests refused
   std::atomic<std::uint64_t> ahead{0};       // times too far ahead
 
-  // The stream has these.
+  // These are copies of what the stream and the drift alarm know, for any thread.
   std::atomic<std::uint64_t> learned{0};
   std::atomic<std::uint64_t> clipped{0};        // vectors
   std::atomic<std::uint64_t> until_refresh{0};  // UINT64_MAX: there are no models

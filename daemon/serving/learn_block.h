@@ -23,7 +23,7 @@ namespace phsic {
 
 // When a pair came, by its own account or by the request's.
 [[nodiscard]] double time_of(const Request& request, std::size_t row);
-// Of the id that a pair was given; kNoId where there is none.
+// The hash of the id that a pair was given; kNoId where there is none.
 [[nodiscard]] IdHash id_of(const Request& request, std::size_t row);
 
 struct LearnBlock {

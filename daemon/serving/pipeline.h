@@ -12,7 +12,7 @@ namespace phsic {
 struct LaneParts;
 struct Recovery;
 
-// Encoded and scored at once, at most, or one pair: who comes next waits for all of it.
+// A batch has at most so many bytes, or one pair: who comes next waits until it is scored.
 inline constexpr std::uint64_t kBatchBytes = 1U << 20U;
 
 class Pipeline {

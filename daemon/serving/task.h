@@ -59,7 +59,7 @@ struct Slice {
   std::size_t first = 0;
   std::size_t count = 0;
 
-  // The last rows of it, or an order.
+  // True for the last rows of the task, and for an order, which has none.
   [[nodiscard]] bool is_last() const { return first + count == task->request.pairs.size(); }
 };
 

@@ -14,8 +14,8 @@ namespace phsic {
 
 class WaitingSources {
  public:
-  // From now on the source hears of room. Called before it is looked whether there is some: none
-  // that is made meanwhile is missed.
+  // From now on the source hears of room. To be called before looking for room, so that no room
+  // made meanwhile is missed.
   void add(const std::shared_ptr<Caller>& source) {
     const std::lock_guard lock(mutex_);
     if (std::find(sources_.begin(), sources_.end(), source) == sources_.end()) {
@@ -23,7 +23,7 @@ class WaitingSources {
     }
     is_awaited_ = true;
   }
-  // It has found room.
+  // The source has found room.
   void remove(const std::shared_ptr<Caller>& source) {
     const std::lock_guard lock(mutex_);
     std::erase(sources_, source);
