@@ -19,7 +19,16 @@ bool is_of_daemon(Operation operation) {
          operation == Operation::kStreams;
 }
 
-RequestError ending() { return {"shutting_down", "the daemon is about to end"}; }
+constexpr const char* kOverloaded = "overloaded";
+constexpr const char* kShuttingDown = "shutting_down";
+
+RequestError ending() { return {kShuttingDown, "the daemon is about to end"}; }
+
+// Whether the task was turned away before any lane worked on it.
+bool is_turned_away(const Task& task) {
+  const auto& error = task.outcome.error;
+  return error && (error->code() == kOverloaded || error->code() == kShuttingDown);
+}
 
 }  // namespace
 
@@ -45,7 +54,7 @@ void Dispatcher::hand_over(const std::shared_ptr<Task>& task) {
   if (phase_ == Phase::kEnding) {
     refuse(task, ending());
   } else if (!lane.offer(task)) {
-    refuse(task, {"overloaded",
+    refuse(task, {kOverloaded,
                   fmt::format("stream {} has too much to do, try again later", lane.name())});
   }
 }
@@ -59,7 +68,7 @@ void Dispatcher::refuse(const std::shared_ptr<Task>& task, const RequestError& e
 void Dispatcher::keep_early(const std::shared_ptr<Task>& task) {
   const auto bytes = task->byte_count();
   if (early_.size() >= kMostEarly || early_bytes_ + bytes > kMostEarlyBytes) {
-    throw RequestError("overloaded", "the daemon has not started yet, try again later");
+    throw RequestError(kOverloaded, "the daemon has not started yet, try again later");
   }
   early_bytes_ += bytes;
   early_.push_back(task);
@@ -92,7 +101,9 @@ void Dispatcher::take_in_at_last(const std::shared_ptr<Task>& task) {
 }
 
 void Dispatcher::note_answer(const Task& task) {
-  if (is_of_daemon(task.request.operation) || phase_ == Phase::kStarting) return;
+  if (is_of_daemon(task.request.operation) || phase_ == Phase::kStarting || is_turned_away(task)) {
+    return;
+  }
   const auto& streams = registry_.all();
   if (task.request.stream.empty() ? streams.size() == 1 : streams.contains(task.request.stream)) {
     registry_.find(task.request.stream).note_answer(task);

@@ -29,7 +29,7 @@ class Dispatcher : public RequestHandler {
   [[nodiscard]] bool take_in(const std::shared_ptr<Task>& task) override;
   void take_in_at_last(const std::shared_ptr<Task>& task) override;
 
-  // A request that a stream has served was answered.
+  // A request was answered: counts it in the latency of its stream, if one has served it.
   void note_answer(const Task& task);
 
  private:
