@@ -20,7 +20,7 @@ class Dispatcher : public RequestHandler {
 
   Dispatcher(Registry& registry, Answer answer) : registry_(registry), answer_(std::move(answer)) {}
 
-  // Until then all but pings wait, as many as there is room for.
+  // Serves requests from now on. All but pings have waited, as many as there was room for.
   void begin_serving();
   // From now on lanes get no more requests.
   void stop_serving();

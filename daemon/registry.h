@@ -38,7 +38,7 @@ class ServedStream : public LaneListener {
   void tell_overload();
   // A request was answered.
   void note_answer(const Task& task);
-  // With the latency of its answers.
+  // The lane's statistics, with the latency of its answers.
   [[nodiscard]] StreamStatistics statistics();
 
   void scored(const Lane& lane, const Task& task) override;

@@ -56,12 +56,12 @@ struct PairBlock {
 
   // Pairs or candidates.
   [[nodiscard]] std::size_t size() const { return are_vectors ? y_rows : y.size(); }
-  // Of row i, as it is encoded.
+  // The bytes of row i, as it is encoded.
   [[nodiscard]] std::size_t row_bytes(std::size_t i) const {
     if (are_vectors) return sizeof(float) * (x_dim + y_dim);
     return y[i].size() + (x.size() == y.size() ? x[i].size() : 0);
   }
-  // Of what is encoded beside the rows: the x of a rank.
+  // The bytes of what is encoded beside the rows: the x of a rank.
   [[nodiscard]] std::size_t shared_bytes() const {
     return are_vectors || x.size() == y.size() ? 0 : x[0].size();
   }

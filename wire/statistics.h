@@ -114,7 +114,7 @@ struct StateStatistics {
 // As members of an object: "pairs":512,"refused":0
 void append_statistics(const Statistics& statistics, std::string& out);
 
-// Of the statistic of that name, wherever it stands; kNone if there is none.
+// The unit of the statistic of that name, in whichever table; kNone if there is none.
 [[nodiscard]] Unit unit_of_statistic(std::string_view name);
 
 }  // namespace phsic

@@ -25,7 +25,7 @@ class CountStage : private ScoreStage {
              Backlog& backlog, Snapshots& snapshots, DurableTasks& tasks, LaneCounters& counters,
              DriftWatch& drift, Completion& completion, WaitingSources& sources);
 
-  // Until the queue is closed and everything in it is done. `most` is taken at once.
+  // Works until the queue is closed and everything in it is done. Takes up to `most` at once.
   void run(FairQueue::Limits most);
 
  private:

@@ -17,7 +17,7 @@ class Latency {
 
   void add(Clock::duration took, Clock::time_point now);
 
-  // Of what was added in the last half-minute to minute. 0 when nothing was.
+  // Both are of the last half-minute to minute; 0 when nothing was added in it.
   [[nodiscard]] double quantile(double share, Clock::time_point now);
   [[nodiscard]] double longest(Clock::time_point now);
 

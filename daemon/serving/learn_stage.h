@@ -27,7 +27,7 @@ class LearnStage {
              ModelBuilder& builder, Snapshots& snapshots, DurableTasks& tasks,
              LaneCounters& counters, WaitingSources& sources);
 
-  // Until the queue is closed and everything in it is learned.
+  // Learns until the queue is closed and everything in it is learned.
   void run();
 
  private:

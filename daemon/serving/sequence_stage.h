@@ -33,7 +33,7 @@ class SequenceStage {
   void find_new(LearnBlock& block);
   void refuse(LearnBlock& block, const char* message);
 
-  // Of whoever passes on, one at a time.
+  // These belong to whoever passes on, one thread at a time.
   SeenIds seen_;
   LearnQueue& next_;
   LaneCounters& counters_;
