@@ -59,8 +59,12 @@ std::map<std::string, PreparedStream> StreamOpener::open_new(const Config& runni
   auto opened = open_streams(added, path, wanted.state, StartMode::kJoin, progress);
   try {
     for (std::size_t i = 0; i < added.size(); ++i) {
-      prepared.emplace(added[i].name,
-                       prepare(running, added[i], std::move(opened.streams[i]), opened.feed));
+      auto& stream = prepared
+                         .emplace(added[i].name, prepare(running, added[i],
+                                                         std::move(opened.streams[i]), opened.feed))
+                         .first->second;
+      // The file may have been read before a stream of that name was withdrawn from it.
+      if (stream.journal != nullptr) stream.feed = stream.journal->feed();
     }
   } catch (...) {
     withdraw(prepared);

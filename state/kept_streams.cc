@@ -19,7 +19,7 @@ void KeptStream::write_to(StateFile& file) {
   if (id_ == 0) {
     before_ = file.find(name_);
     for (const auto& topic : topics_of(name_)) {
-      if (!given.contains(topic)) new_topics_.push_back(topic);
+      if (const auto found = given.find(topic); found != given.end()) feed_.insert(*found);
     }
   }
   if (id_ != 0 && !file.find(name_)) {
@@ -42,7 +42,13 @@ void KeptStream::withdraw_from(StateFile& file) const {
   } else {
     file.remove_stream(id_);
   }
-  for (const auto& topic : new_topics_) file.remove_feed(topic);
+  for (const auto& topic : topics_of(name_)) {
+    if (const auto found = feed_.find(topic); found != feed_.end()) {
+      file.put_feed(topic, found->second);
+    } else {
+      file.remove_feed(topic);
+    }
+  }
 }
 
 void KeptStream::note_entry(const StateMark& mark) {

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <deque>
 #include <functional>
+#include <map>
 #include <mutex>
 #include <optional>
 #include <string>
@@ -27,6 +28,10 @@ class KeptStream {
   [[nodiscard]] std::uint32_t id() const { return id_; }
   // True while entries are written; false after some were lost, until a snapshot makes up for them.
   [[nodiscard]] bool is_in_step() const { return in_step_; }
+
+  // The last number of each of its topics that the file knew before it had the stream from here.
+  // REQUIRES: the stream is open.
+  [[nodiscard]] const std::map<std::string, std::uint64_t>& feed() const { return feed_; }
 
   // -- The state writer's thread --
 
@@ -60,8 +65,8 @@ class KeptStream {
   std::function<void()> ask_for_snapshot_;  // guarded by KeptStreams::asking_
 
   // The state writer's thread's own.
-  std::optional<StreamRecord> before_;   // what the file had before the first write_to()
-  std::vector<std::string> new_topics_;  // topics that the file did not know then
+  std::optional<StreamRecord> before_;         // what the file had before the first write_to()
+  std::map<std::string, std::uint64_t> feed_;  // its topics that the file knew then
   double created_ = 0;
   StateMark handed_in_;
   std::uint64_t lost_ = 0;  // entries up to this one may be missing in the file

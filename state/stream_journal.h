@@ -8,6 +8,7 @@
 #include <chrono>
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -42,6 +43,8 @@ class StreamJournal : public ModelCycle::Notes {
   // The stream is not going to be used: the file gets back the record that it had before. REQUIRES:
   // nothing was noted down.
   void withdraw() { state_writer_.withdraw(*stream_); }
+  // The last number of each of the stream's topics before it was opened here.
+  [[nodiscard]] const std::map<std::string, std::uint64_t>& feed() const { return stream_->feed(); }
 
   // Sets what the state writer's thread calls when it wants a snapshot. Any thread.
   void set_waker(std::function<void()> wake);

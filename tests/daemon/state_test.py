@@ -279,7 +279,7 @@ class Streams(Case):
         def known():
             with closing(sqlite3.connect(f"file:{daemon.state}?mode=ro", uri=True)) as file:
                 return (file.execute("select * from stream order by id").fetchall(),
-                        file.execute("select topic from feed order by topic").fetchall())
+                        file.execute("select * from feed order by topic").fetchall())
 
         before = known()
         daemon.config["streams"].update(b={**QUIET, "queue-pairs": 77}, c=QUIET,
@@ -291,6 +291,20 @@ class Streams(Case):
         self.assertEqual(daemon.reload()["reloads"], 1)
         self.assertEqual(daemon.stats("b")["pairs"], 30)
         self.assertEqual([name for _, name, *_ in known()[0]], ["a", "b", "c"])
+
+    def test_no_number_is_given_twice_after_a_reload_that_was_refused(self):
+        # What it has put into the state goes with the next commit, and the next reload comes first.
+        daemon = self.daemon({"a": QUIET}, state=True, commit_delay="1s")
+        daemon.config["streams"].update(b=QUIET, d={**QUIET, "ingest": "ipc:///nowhere/at.all"})
+        self.assertEqual(daemon.reload()["refused_reloads"], 1)
+        del daemon.config["streams"]["d"]
+        self.assertEqual(daemon.reload()["reloads"], 1)
+        listener = Listener(daemon, "b")
+        self.assertEqual(listener.first(), 1)
+        last = listener.last()
+        daemon.kill()
+        daemon.start()
+        self.assertGreater(Listener(daemon, "b").first(), last)
 
     def test_a_stream_that_a_reload_brings_back_has_what_it_had(self):
         daemon = self.daemon({"a": QUIET, "b": QUIET}, state=True)
