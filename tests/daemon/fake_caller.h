@@ -72,10 +72,6 @@ class FakeCaller : public Caller {
     return found == told_.end() ? Told() : found->second;
   }
   [[nodiscard]] bool is_done(const Task& task) const { return told(task).done > 0; }
-  [[nodiscard]] std::vector<std::shared_ptr<Task>> done_tasks() const {
-    const std::lock_guard lock(mutex_);
-    return done_;
-  }
   [[nodiscard]] std::size_t done_count() const {
     const std::lock_guard lock(mutex_);
     return done_.size();
@@ -108,10 +104,15 @@ class FakeCaller : public Caller {
   const Kind kind_;
   mutable std::mutex mutex_;  // guards everything below
   mutable std::condition_variable changed_;
-  std::map<const Task*, Told> told_;  // their tasks live in the tests
-  std::vector<std::shared_ptr<Task>> done_;
+  std::map<const Task*, Told> told_;
+  std::vector<std::shared_ptr<Task>> done_;  // kept, so that no other has its address
   std::size_t late_ = 0;
   std::size_t room_ = 0;
 };
+
+// The caller as its tasks have it: it keeps them, so they do not keep it.
+[[nodiscard]] inline std::shared_ptr<Caller> lent(const std::shared_ptr<FakeCaller>& caller) {
+  return {std::shared_ptr<void>(), caller.get()};
+}
 
 }  // namespace phsic::test

@@ -61,7 +61,7 @@ struct Stage {
   }
 
   [[nodiscard]] std::shared_ptr<Task> task(Request request) const {
-    return std::make_shared<Task>(std::move(request), client);
+    return std::make_shared<Task>(std::move(request), lent(client));
   }
   [[nodiscard]] std::shared_ptr<Task> order(Operation operation, bool all = false) const {
     Request request;
@@ -311,7 +311,7 @@ std::shared_ptr<Task> message(const Stage& stage, std::size_t first, std::size_t
   request.operation = Operation::kScore;
   request.scores = true;
   request.waits = false;
-  return std::make_shared<Task>(std::move(request), stage.source);
+  return std::make_shared<Task>(std::move(request), lent(stage.source));
 }
 
 TEST_CASE("A source hears that its pairs are learned, without asking for that") {

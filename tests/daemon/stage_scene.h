@@ -49,7 +49,7 @@ struct StageScene {
 
   // As a lane has made it ready.
   [[nodiscard]] std::shared_ptr<Task> task(Request request, bool waits_for_learner = false) const {
-    auto made = std::make_shared<Task>(std::move(request), caller);
+    auto made = std::make_shared<Task>(std::move(request), lent(caller));
     made->waits_for_learner = waits_for_learner;
     Completion::begin(*made);
     if (made->request.scores) {
