@@ -202,8 +202,7 @@ std::size_t KernelStream::learn(const LearnBatch& batch, std::size_t first, bool
   auto number = learner_.next_number();
   faults_.resize(count);
   learner_.learn(slice(batch.x, first, count), slice(batch.y, first, count), nullptr,
-                 batch.times == nullptr ? nullptr : batch.times + first,
-                 faults_.data());
+                 batch.times == nullptr ? nullptr : batch.times + first, faults_.data());
   for (std::size_t i = 0; batch.x_texts != nullptr && i < count; ++i) {
     if (faults_[i] != Fault::kNone) continue;
     texts_.add(number++, batch.x_texts[first + i], batch.y_texts[first + i]);
