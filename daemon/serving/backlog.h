@@ -6,15 +6,12 @@
 #include <atomic>
 #include <cstdint>
 
+#include "daemon/serving/amount.h"
+
 namespace phsic {
 
 class Backlog {
  public:
-  struct Amount {
-    std::uint64_t pairs = 0;
-    std::uint64_t bytes = 0;
-  };
-
   explicit Backlog(Amount most) : most_pairs_(most.pairs), most_bytes_(most.bytes) {}
 
   void set_limits(Amount most) {

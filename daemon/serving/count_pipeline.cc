@@ -17,7 +17,7 @@ CountPipeline::CountPipeline(LaneParts& parts, Recovery recovery)
   if (parts_.journal != nullptr) {
     parts_.journal->set_waker([this] { parts_.queue.wake(); });
   }
-  const FairQueue::Limits most{parts_.settings.batch_pairs, kBatchBytes};
+  const Amount most{parts_.settings.batch_pairs, kBatchBytes};
   thread_ = std::thread([this, most] {
     stage_.run(most);
     parts_.background.close();

@@ -25,7 +25,7 @@ CountStage::CountStage(Stream& stream, SeenIds seen, StreamJournal* journal, Fai
       counters_(counters),
       sources_(sources) {}
 
-void CountStage::run(FairQueue::Limits most) {
+void CountStage::run(Amount most) {
   WorkerScratch scratch(most.pairs);
   while (queue_.take(scratch.taken, most, snapshots_.next_look())) {
     score(scratch);

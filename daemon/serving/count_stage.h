@@ -26,7 +26,7 @@ class CountStage : private ScoreStage {
              DriftWatch& drift, Completion& completion, WaitingSources& sources);
 
   // Works until the queue is closed and everything in it is done. Takes up to `most` at once.
-  void run(FairQueue::Limits most);
+  void run(Amount most);
 
  private:
   // What becomes of a row.

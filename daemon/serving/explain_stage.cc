@@ -25,7 +25,7 @@ void ExplainStage::set_limit(std::uint64_t most_bytes) {
 }
 
 bool ExplainStage::offer(const std::shared_ptr<Task>& task) {
-  const Backlog::Amount more{1, task->byte_count()};
+  const Amount more{1, task->byte_count()};
   if (is_closed_ || !waiting_.has_room(more)) return false;
   waiting_.add(more);
   try {

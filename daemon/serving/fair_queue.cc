@@ -32,7 +32,7 @@ struct Piece {
 };
 
 // The rows from `first` on that fit, one at least if it `must`.
-Piece piece_of(const Task& task, std::size_t first, FairQueue::Limits room, bool must) {
+Piece piece_of(const Task& task, std::size_t first, Amount room, bool must) {
   const auto& pairs = task.request.pairs;
   Piece piece{0, pairs.shared_bytes()};
   const auto left = std::min<std::uint64_t>(pairs.size() - first, room.pairs);
@@ -56,7 +56,7 @@ double cost_of_turn(const Task& task, std::size_t first) {
 
 }  // namespace
 
-void FairQueue::set_limits(Limits limits, double learn_share) {
+void FairQueue::set_limits(Amount limits, double learn_share) {
   const std::lock_guard lock(mutex_);
   limits_ = limits;
   learn_share_ = learn_share;
@@ -128,7 +128,7 @@ void FairQueue::prepare_turn(Client& client) {
 }
 
 // Takes what fits of the next client's next task. Returns its cost, 0 if nothing fits.
-double FairQueue::take_from(Line& line, Limits& room, Taken& taken) {
+double FairQueue::take_from(Line& line, Amount& room, Taken& taken) {
   auto& client = **line.begin();
   const auto task = client.tasks.front().task;
   const auto piece = piece_of(*task, client.next_row, room, taken.slices.empty());
@@ -191,13 +191,13 @@ void FairQueue::forget_idle() {
   remembered_ = clients_.size();
 }
 
-bool FairQueue::take(Taken& taken, Limits most) {
+bool FairQueue::take(Taken& taken, Amount most) {
   std::unique_lock lock(mutex_);
   filled_.wait(lock, [&] { return is_filled(); });
   return take_filled(taken, most);
 }
 
-bool FairQueue::take(Taken& taken, Limits most, std::chrono::steady_clock::time_point deadline) {
+bool FairQueue::take(Taken& taken, Amount most, std::chrono::steady_clock::time_point deadline) {
   std::unique_lock lock(mutex_);
   filled_.wait_until(lock, deadline, [&] { return woken_ || is_filled(); });
   woken_ = false;
@@ -214,7 +214,7 @@ void FairQueue::wake() {
 }
 
 // REQUIRES: mutex_ is held.
-bool FairQueue::take_filled(Taken& taken, Limits most) {
+bool FairQueue::take_filled(Taken& taken, Amount most) {
   taken.slices.clear();
   taken.learns = false;
   const bool teaching = is_turn_of_teaching();
@@ -242,7 +242,7 @@ void FairQueue::close() {
   filled_.notify_all();
 }
 
-FairQueue::Depth FairQueue::depth() const {
+Amount FairQueue::depth() const {
   const std::lock_guard lock(mutex_);
   return depth_;
 }

@@ -26,22 +26,17 @@
 #include <unordered_map>
 #include <vector>
 
+#include "daemon/serving/amount.h"
 #include "daemon/serving/task.h"
 
 namespace phsic {
 
 class FairQueue {
  public:
-  // Pairs and bytes, of what waits or of one batch.
-  struct Limits {
-    std::uint64_t pairs = 0;
-    std::uint64_t bytes = 0;
-  };
-
   // `learn_share` is what teaching gets while scoring waits: 0 (nothing) to below 1.
-  FairQueue(Limits limits, double learn_share) : limits_(limits), learn_share_(learn_share) {}
+  FairQueue(Amount limits, double learn_share) : limits_(limits), learn_share_(learn_share) {}
 
-  void set_limits(Limits limits, double learn_share);
+  void set_limits(Amount limits, double learn_share);
   // False: the client has as much in the queue as it may. What is larger than the queue is taken
   // when there is nothing else in it. Nothing has happened if it throws.
   [[nodiscard]] bool offer(const std::shared_ptr<Task>& task);
@@ -57,9 +52,9 @@ class FairQueue {
     bool learns = false;
     std::uint64_t ticket = 0;
   };
-  [[nodiscard]] bool take(Taken& taken, Limits most);
+  [[nodiscard]] bool take(Taken& taken, Amount most);
   // The same, but takes nothing when the deadline or a wake() comes first.
-  [[nodiscard]] bool take(Taken& taken, Limits most,
+  [[nodiscard]] bool take(Taken& taken, Amount most,
                           std::chrono::steady_clock::time_point deadline);
   // Ends the wait of whoever takes with a deadline.
   void wake();
@@ -67,11 +62,8 @@ class FairQueue {
   // Offers are refused from now on; what is there is still taken.
   void close();
 
-  struct Depth {
-    std::uint64_t pairs = 0;
-    std::uint64_t bytes = 0;
-  };
-  [[nodiscard]] Depth depth() const;
+  // What waits.
+  [[nodiscard]] Amount depth() const;
 
  private:
   struct Waiting {
@@ -95,21 +87,21 @@ class FairQueue {
   using Line = std::set<Client*, BeforeOther>;
 
   [[nodiscard]] bool is_filled() const { return closed_ || !urgent_.empty() || !teaching_.empty(); }
-  bool take_filled(Taken& taken, Limits most);
+  bool take_filled(Taken& taken, Amount most);
   void append(const std::shared_ptr<Task>& task);
   [[nodiscard]] Line& line_of(const Client& client);
   void prepare_turn(Client& client);
   [[nodiscard]] bool is_turn_of_teaching() const;
-  double take_from(Line& line, Limits& room, Taken& taken);
+  double take_from(Line& line, Amount& room, Taken& taken);
   void pop_task(Client& client);
   void settle_share(bool teaching, bool both, double cost);
   void forget_idle();
 
   mutable std::mutex mutex_;  // guards everything below
   std::condition_variable filled_;
-  Limits limits_;
+  Amount limits_;
   double learn_share_;
-  Depth depth_;
+  Amount depth_;
   // With tasks, or served not long ago: a client that sends one request after the other is
   // remembered between them.
   std::unordered_map<std::string, Client> clients_;

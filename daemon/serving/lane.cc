@@ -94,7 +94,7 @@ bool Lane::offer(const std::shared_ptr<Task>& task) {
 }
 
 // What waits for the learner counts in its backlog, in bytes until it is done.
-Backlog::Amount Lane::charge(Task& task) const {
+Amount Lane::charge(Task& task) const {
   const auto& request = task.request;
   task.charged = request.learns || request.is_order() ? task.byte_count() : 0;
   return {request.learns ? request.pairs.size() : 0, task.charged};

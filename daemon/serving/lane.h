@@ -66,7 +66,7 @@ class Lane {
   void make_promise(Task& task) const;
   void correct_times(Request& request);
   void make_ready(Task& task);
-  [[nodiscard]] Backlog::Amount charge(Task& task) const;
+  [[nodiscard]] Amount charge(Task& task) const;
   [[nodiscard]] bool offer_work(const std::shared_ptr<Task>& task);
 
   LaneParts parts_;

@@ -14,7 +14,7 @@
 #include <vector>
 
 #include "core/items.h"
-#include "daemon/serving/backlog.h"
+#include "daemon/serving/amount.h"
 #include "daemon/serving/task.h"
 #include "engine/batch.h"
 #include "state/seen_ids.h"
@@ -53,7 +53,7 @@ struct LearnBlock {
   std::vector<Part> parts;         // ascending by end
   std::vector<Marker> markers;     // ascending by row
   std::size_t longest_text = 0;    // no more is kept of a text
-  Backlog::Amount charge;          // in the backlog
+  Amount charge;                   // in the backlog
 
   [[nodiscard]] std::size_t size() const { return times.size(); }
   // x and y of pair i; empty for vectors.

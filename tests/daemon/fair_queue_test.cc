@@ -33,8 +33,8 @@ std::shared_ptr<Task> long_task(const std::string& client, std::size_t rows, std
 }
 
 constexpr std::uint64_t kMany = 1'000'000'000;
-constexpr FairQueue::Limits kWide = {kMany, kMany};
-constexpr FairQueue::Limits rows(std::uint64_t count) { return {count, kMany}; }
+constexpr Amount kWide = {kMany, kMany};
+constexpr Amount rows(std::uint64_t count) { return {count, kMany}; }
 constexpr double kShare = 0.2;
 
 TEST_CASE("Every row of every task is taken once, and each client's in its own order") {
