@@ -22,7 +22,14 @@ ServedStream::ServedStream(boost::asio::io_context& loop, const StreamSettings& 
                   log(LogLevel::kError, "no memory for the feed", {{"stream", name}});
                 }
               }),
-      events_(loop, [this](StreamEvent& event) { tell(event); }),
+      events_(loop,
+              [this, name = settings.name](StreamEvent& event) {
+                try {
+                  tell(event);
+                } catch (const std::bad_alloc&) {
+                  log(LogLevel::kError, "no memory to tell of an event", {{"stream", name}});
+                }
+              }),
       closed_(loop, [closed = std::move(closed)](Closed&) { closed(); }),
       feed_texts_(settings.feed_texts),
       lane_(std::make_unique<Lane>(settings, std::move(prepared.opened.stream),

@@ -21,8 +21,8 @@ struct Outcome {
   std::vector<double> score;
   std::vector<double> percentile;
   std::vector<double> p_value;
-  std::vector<bool> flagged;
-  std::vector<PairProblem> problems;                // ascending by row
+  std::vector<std::uint8_t> flagged;  // 1 or 0; bytes, because workers write to rows of their own
+  std::vector<PairProblem> problems;  // ascending by row
   std::shared_ptr<const PublishedModel> published;  // what scored them; of a refresh, the new one
 
   // Of learning.

@@ -9,7 +9,10 @@ namespace phsic {
 Background::Background(std::function<void()> ended)
     : ended_(std::move(ended)), thread_([this] { run(); }) {}
 
-Background::~Background() { join(); }
+Background::~Background() {
+  close();
+  join();
+}
 
 void Background::add(std::function<void()> work) {
   {

@@ -14,7 +14,7 @@ class Background {
  public:
   // `ended` is called in the thread, last of all.
   explicit Background(std::function<void()> ended);
-  // Waits for the end. REQUIRES: closed.
+  // Closes, and waits for the end.
   ~Background();
   Background(const Background&) = delete;
   Background& operator=(const Background&) = delete;

@@ -5,7 +5,6 @@
 #include <utility>
 #include <vector>
 
-#include "decide/flag.h"
 #include "engine/reason.h"
 
 namespace phsic {
@@ -20,7 +19,7 @@ void give_up(Outcome& outcome) {
     std::vector<double>().swap(*values);
   }
   std::vector<PairProblem>().swap(outcome.problems);
-  outcome.flagged.clear();
+  std::vector<std::uint8_t>().swap(outcome.flagged);
   outcome.explanation.reset();
   outcome.error.emplace("failed", reason(std::bad_alloc()));
 }
@@ -99,23 +98,10 @@ void Completion::finish_scoring(Task& task) {
     std::stable_sort(problems.begin(), problems.end(),
                      [](const auto& a, const auto& b) { return a.row < b.row; });
     // Pairs that the encoder failed on, too: the feed has a message for each.
-    if (task.request.operation == Operation::kScore) {
-      mark_flagged(task);
-      reporter_.tell_scored(task);
-    }
+    if (task.request.operation == Operation::kScore) reporter_.tell_scored(task);
     if (!task.is_hopeless) task.caller->prepare(task);
   } catch (const std::bad_alloc&) {
     task.is_hopeless = true;
-  }
-}
-
-void Completion::mark_flagged(Task& task) {
-  auto& outcome = task.outcome;
-  const double from = flag_p_value_;
-  outcome.flagged.resize(outcome.p_value.size());
-  for (std::size_t i = 0; i < outcome.flagged.size(); ++i) {
-    outcome.flagged[i] = is_flagged(outcome.p_value[i], from);
-    if (outcome.flagged[i]) ++counters_.flagged;
   }
 }
 

@@ -5,7 +5,6 @@
 // it waits for that. The first two are the work that needs its pairs.
 #pragma once
 
-#include <atomic>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -29,13 +28,10 @@ class Completion {
         reporter_(reporter),
         sources_(sources) {}
 
-  // Pairs are flagged from this p-value on; 0: none.
-  void set_flag_p_value(double value) { flag_p_value_ = value; }
-
   // Counts the parts of a task. Before it is queued.
   static void begin(Task& task);
 
-  // A worker has scored these rows, or failed to.
+  // These rows are scored and decided about, or could not be.
   void scored(const Slice& slice);
   // So many rows have been put in order for the learner, or given up.
   void sequenced(const std::shared_ptr<Task>& task, std::size_t rows);
@@ -53,7 +49,6 @@ class Completion {
 
  private:
   void finish_scoring(Task& task);
-  void mark_flagged(Task& task);
   void end_work(const std::shared_ptr<Task>& task);
   void end_part(const std::shared_ptr<Task>& task);
   void let_go_of_pairs(Task& task);
@@ -66,7 +61,6 @@ class Completion {
   LaneCounters& counters_;
   Reporter& reporter_;
   WaitingSources& sources_;
-  std::atomic<double> flag_p_value_{0};
 };
 
 }  // namespace phsic

@@ -11,21 +11,28 @@ CountPipeline::CountPipeline(LaneParts& parts, Recovery recovery)
       tasks_(parts.journal.get(), parts.completion),
       snapshots_(*parts.stream, parts.journal.get(), parts.background, parts.drift, parts.counters,
                  parts.completion, parts.reporter, [this] { parts_.queue.wake(); }),
-      stage_(*parts.stream, std::move(recovery.serving.ids), parts.journal.get(), parts.queue,
-             parts.unlearned, snapshots_, tasks_, parts.counters, parts.drift, parts.completion,
-             parts.sources) {
+      answers_(parts.settings.batch_pairs, parts.completion),
+      stage_(parts, std::move(recovery.serving.ids), snapshots_, tasks_, answers_) {
   if (parts_.journal != nullptr) {
     parts_.journal->set_waker([this] { parts_.queue.wake(); });
   }
   const Amount most{parts_.settings.batch_pairs, kBatchBytes};
-  thread_ = std::thread([this, most] {
-    stage_.run(most);
-    parts_.background.close();
-  });
+  try {
+    thread_ = std::thread([this, most] {
+      stage_.run(most);
+      parts_.background.close();
+    });
+  } catch (...) {
+    join();
+    throw;
+  }
 }
 
-CountPipeline::~CountPipeline() {
-  thread_.join();
+CountPipeline::~CountPipeline() { join(); }
+
+void CountPipeline::join() {
+  if (thread_.joinable()) thread_.join();
+  parts_.background.close();
   // Whoever wrote the last snapshot may still be about to wake the learner.
   parts_.background.join();
   if (parts_.journal != nullptr) parts_.journal->set_waker({});

@@ -1,9 +1,10 @@
-// The pipeline of a stream that counts: one ordered stage in one thread.
+// The pipeline of a stream that counts: one ordered stage in one thread, and one that answers.
 #pragma once
 
 #include <memory>
 #include <thread>
 
+#include "daemon/serving/answer_stage.h"
 #include "daemon/serving/count_stage.h"
 #include "daemon/serving/durable_tasks.h"
 #include "daemon/serving/pipeline.h"
@@ -24,9 +25,12 @@ class CountPipeline : public Pipeline {
   [[nodiscard]] bool score_here(const std::shared_ptr<Task>& /*task*/) override { return false; }
 
  private:
+  void join();
+
   LaneParts& parts_;
   DurableTasks tasks_;
   Snapshots snapshots_;
+  AnswerStage answers_;
   CountStage stage_;
   std::thread thread_;
 };

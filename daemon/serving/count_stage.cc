@@ -10,31 +10,26 @@
 
 namespace phsic {
 
-CountStage::CountStage(Stream& stream, SeenIds seen, StreamJournal* journal, FairQueue& queue,
-                       Backlog& backlog, Snapshots& snapshots, DurableTasks& tasks,
-                       LaneCounters& counters, DriftWatch& drift, Completion& completion,
-                       WaitingSources& sources)
-    : ScoreStage(stream, counters, drift, completion),
-      stream_(stream),
+CountStage::CountStage(LaneParts& parts, SeenIds seen, Snapshots& snapshots, DurableTasks& tasks,
+                       AnswerStage& answers)
+    : ScoreStage(*parts.stream, parts.counters, parts.drift, parts.completion),
+      parts_(parts),
       seen_(std::move(seen)),
-      journal_(journal),
-      queue_(queue),
-      backlog_(backlog),
       snapshots_(snapshots),
       tasks_(tasks),
-      counters_(counters),
-      sources_(sources) {}
+      answers_(answers) {}
 
 void CountStage::run(Amount most) {
   WorkerScratch scratch(most.pairs);
-  while (queue_.take(scratch.taken, most, snapshots_.next_look())) {
+  while (parts_.queue.take(scratch.taken, most, snapshots_.next_look())) {
     score(scratch);
-    finish(scratch);
-    scratch.taken.slices.clear();
+    parts_.decide.decide(scratch.taken.slices);
+    hand_on(scratch);
     scratch.clear();
     snapshots_.take_if_due();
-    sources_.tell();
+    parts_.sources.tell();
   }
+  answers_.finish();
   snapshots_.finish();
 }
 
@@ -50,7 +45,7 @@ void CountStage::score_group(Group& group, WorkerScratch& /*scratch*/) {
     }
   }
   seen_.reserve(batch.size());
-  const auto done = stream_.counter()->score_and_learn(batch, times_.data());
+  const auto done = parts_.stream->counter()->score_and_learn(batch, times_.data());
   note(group, done);
   if (done < batch.size()) fail_from(done, group);
 }
@@ -75,23 +70,25 @@ void CountStage::choose(const Group& group) {
 // The first so many rows have been counted. This cannot be taken back: without memory to note it
 // down the daemon ends.
 void CountStage::note(const Group& group, std::size_t rows) noexcept {
+  auto* const journal = parts_.journal.get();
+  auto& counters = parts_.counters;
   std::size_t row = 0;
   for (const auto& [task, first, count] : group.slices) {
     for (std::size_t i = first; i < first + count && row < rows; ++i, ++row) {
       switch (fates_[row]) {
         case Fate::kAside: break;
-        case Fate::kRefused: ++counters_.refused; break;
+        case Fate::kRefused: ++counters.refused; break;
         case Fate::kDuplicate:
-          ++counters_.duplicates;
+          ++counters.duplicates;
           ++task->duplicates;
           break;
         case Fate::kNew: {
           const auto id = id_of(task->request, i);
-          ++counters_.learned;
+          ++counters.learned;
           ++task->learned;
           seen_.add(id);
           const auto& pairs = task->request.pairs;
-          if (journal_ != nullptr) journal_->add(pairs.x[i], pairs.y[i], times_[row], id);
+          if (journal != nullptr) journal->add(pairs.x[i], pairs.y[i], times_[row], id);
           break;
         }
       }
@@ -107,20 +104,20 @@ void CountStage::fail_from(std::size_t row, Group& group) {
   std::size_t end = 0;
   for (const auto& slice : group.slices) {
     end += slice.count;
-    if (end > row) completion_.fail(slice, reason(std::bad_alloc()));
+    if (end > row) parts_.completion.fail(slice, reason(std::bad_alloc()));
   }
 }
 
-void CountStage::finish(const WorkerScratch& scratch) {
+// What is counted goes to the disk, and its scores to be told.
+void CountStage::hand_on(WorkerScratch& scratch) {
   for (const auto& slice : scratch.taken.slices) {
     const auto& task = slice.task;
     const auto& request = task->request;
-    // Before the task is told of: it may be gone then.
-    const bool is_marked = task->waits_for_learner && slice.is_last();
-    if (request.learns) backlog_.remove({slice.count, 0});
-    completion_.scored(slice);
-    if (request.learns) completion_.sequenced(task, slice.count);
-    if (!is_marked) continue;
+    if (request.learns) {
+      parts_.unlearned.remove({slice.count, 0});
+      parts_.completion.sequenced(task, slice.count);
+    }
+    if (!task->waits_for_learner || !slice.is_last()) continue;
     if (request.operation == Operation::kSnapshot) {
       snapshots_.add(task);
     } else {
@@ -128,6 +125,7 @@ void CountStage::finish(const WorkerScratch& scratch) {
     }
   }
   tasks_.flush();
+  answers_.hand_over(scratch.taken.slices);
 }
 
 }  // namespace phsic

@@ -1,29 +1,26 @@
 // All of a lane whose stream counts: every pair is scored by all pairs before it, then counted.
 //
-// One thread takes what waits in order, scores and counts it, and notes it in the journal.
+// One thread takes what waits in order, scores and counts it, and notes it in the journal. Answers
+// are written elsewhere (answer_stage).
 #pragma once
 
 #include <unordered_set>
 #include <vector>
 
+#include "daemon/serving/answer_stage.h"
 #include "daemon/serving/durable_tasks.h"
-#include "daemon/serving/fair_queue.h"
+#include "daemon/serving/lane_parts.h"
 #include "daemon/serving/score_stage.h"
 #include "daemon/serving/snapshots.h"
-#include "daemon/serving/waiting_sources.h"
-#include "engine/stream.h"
 #include "state/seen_ids.h"
-#include "state/stream_journal.h"
 
 namespace phsic {
 
 class CountStage : private ScoreStage {
  public:
-  // `seen` are the ids of pairs that came before. Without a journal nothing is kept. REQUIRES: the
-  // stream counts.
-  CountStage(Stream& stream, SeenIds seen, StreamJournal* journal, FairQueue& queue,
-             Backlog& backlog, Snapshots& snapshots, DurableTasks& tasks, LaneCounters& counters,
-             DriftWatch& drift, Completion& completion, WaitingSources& sources);
+  // `seen` are the ids of pairs that came before. REQUIRES: the stream counts.
+  CountStage(LaneParts& parts, SeenIds seen, Snapshots& snapshots, DurableTasks& tasks,
+             AnswerStage& answers);
 
   // Works until the queue is closed and everything in it is done. Takes up to `most` at once.
   void run(Amount most);
@@ -36,17 +33,13 @@ class CountStage : private ScoreStage {
   void choose(const Group& group);
   void note(const Group& group, std::size_t rows) noexcept;
   void fail_from(std::size_t row, Group& group);
-  void finish(const WorkerScratch& scratch);
+  void hand_on(WorkerScratch& scratch);
 
-  Stream& stream_;
+  LaneParts& parts_;
   SeenIds seen_;
-  StreamJournal* journal_;
-  FairQueue& queue_;
-  Backlog& backlog_;
   Snapshots& snapshots_;
   DurableTasks& tasks_;
-  LaneCounters& counters_;
-  WaitingSources& sources_;
+  AnswerStage& answers_;
   // Scratch.
   struct HashOfId {
     std::size_t operator()(const IdHash& id) const { return id.low; }

@@ -3,6 +3,7 @@
 #include <exception>
 #include <utility>
 
+#include "daemon/when_memory.h"
 #include "engine/reason.h"
 
 namespace phsic {
@@ -57,7 +58,7 @@ void ExplainStage::explain(Task& task) {
   } catch (const std::exception& problem) {
     ++counters_.failed;
     request.pairs = {};
-    outcome.error.emplace("failed", reason(problem));
+    when_there_is_memory([&] { outcome.error.emplace("failed", reason(problem)); });
   }
 }
 

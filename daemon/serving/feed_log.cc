@@ -68,7 +68,7 @@ void FeedLog::publish(const std::string& stream, const ScoredPairs& scored) {
   const auto via = scores || flags ? via_member(scored.via, name_) + ',' : std::string();
   for (std::size_t i = 0; i < scored.count; ++i) {
     ++score_number;
-    const bool is_flagged = i < scored.flagged.size() && scored.flagged[i];
+    const bool is_flagged = i < scored.flagged.size() && scored.flagged[i] != 0;
     if (is_flagged) ++flag_number;
     // Without an audience when they were scored there are none, even if there is one now.
     if (!scored.messages || i >= scored.messages->size()) continue;

@@ -37,7 +37,7 @@ class FeedSink {
 // Scored pairs on their way to the feed.
 struct ScoredPairs {
   std::size_t count = 0;
-  std::vector<bool> flagged;
+  std::vector<std::uint8_t> flagged;
   std::vector<std::string> via;          // the daemons that published them before
   std::optional<FeedMessages> messages;  // none: nobody wanted them when they were scored
 };

@@ -82,6 +82,7 @@ void Lane::make_ready(Task& task) {
   task.outcome.score.assign(rows, kNan);
   task.outcome.percentile.assign(rows, kNan);
   task.outcome.p_value.assign(rows, kNan);
+  if (request.operation == Operation::kScore) task.outcome.flagged.assign(rows, 0);
 }
 
 bool Lane::offer(const std::shared_ptr<Task>& task) {
@@ -136,7 +137,7 @@ void Lane::update(const StreamSettings& settings) {
   parts_.settings = settings;
   parts_.queue.set_limits({settings.queue_pairs, settings.queue_bytes}, settings.learn_share);
   parts_.unlearned.set_limits({settings.learn_queue_pairs, settings.learn_queue_bytes});
-  parts_.completion.set_flag_p_value(settings.flag_p_value);
+  parts_.decide.set_flag_p_value(settings.flag_p_value);
   explain_.set_limit(settings.queue_bytes);
   pipeline_->update(settings);
 }

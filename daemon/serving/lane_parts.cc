@@ -11,6 +11,7 @@ LaneParts::LaneParts(const StreamSettings& as, std::unique_ptr<Stream> of, const
       reporter(lane, listener),
       queue({as.queue_pairs, as.queue_bytes}, as.learn_share),
       unlearned({as.learn_queue_pairs, as.learn_queue_bytes}),
+      decide(as.flag_p_value, counters),
       completion(*stream, unlearned, counters, reporter, sources),
       drift(recovery.serving, counters, reporter),
       background([this] { reporter.tell_closed(); }),
@@ -21,7 +22,6 @@ LaneParts::LaneParts(const StreamSettings& as, std::unique_ptr<Stream> of, const
   counters.learned = stream->pairs();
   counters.clipped = stream->clipped();
   counters.until_refresh = stream->until_refresh();
-  completion.set_flag_p_value(as.flag_p_value);
 }
 
 }  // namespace phsic

@@ -9,6 +9,7 @@
 #include "daemon/serving/background.h"
 #include "daemon/serving/backlog.h"
 #include "daemon/serving/completion.h"
+#include "daemon/serving/decide_stage.h"
 #include "daemon/serving/drift_watch.h"
 #include "daemon/serving/fair_queue.h"
 #include "daemon/serving/lane_counters.h"
@@ -32,6 +33,7 @@ struct LaneParts {
   WaitingSources sources;
   FairQueue queue;
   Backlog unlearned;  // of those who teach: pairs until they are learned, bytes until the answer
+  DecideStage decide;
   Completion completion;
   DriftWatch drift;
   Background background;

@@ -4,6 +4,7 @@
 
 #include <utility>
 
+#include "daemon/when_memory.h"
 #include "engine/reason.h"
 
 namespace phsic {
@@ -92,7 +93,7 @@ std::string ModelBuilder::begin(PairExtent extent) {
 }
 
 void ModelBuilder::build_in_background() {
-  background_.add([this] {
+  const auto build = [this] {
     build_error_.clear();
     try {
       cycle_.pending()->build();
@@ -102,7 +103,8 @@ void ModelBuilder::build_in_background() {
     is_built_ = true;
     is_built_.notify_one();
     wake_();
-  });
+  };
+  when_there_is_memory([&] { background_.add(build); });
 }
 
 void ModelBuilder::adopt() {

@@ -1,12 +1,11 @@
 #include "daemon/serving/model_pipeline.h"
 
 #include <algorithm>
-#include <chrono>
 #include <exception>
-#include <new>
 #include <utility>
 
 #include "daemon/serving/lane_parts.h"
+#include "daemon/when_memory.h"
 #include "engine/reason.h"
 #include "engine/sampled_texts.h"
 
@@ -23,18 +22,6 @@ std::uint64_t pairs_of_model(const LaneParts& parts) {
   const auto pairs = parts.stream->pairs();
   const auto built_of = parts.stream->published()->model_pairs().value_or(pairs);
   return std::min(pairs, built_of + parts.settings.spec.held_back);
-}
-
-// For as long as there is no memory for one.
-LearnBlocks make_block(LearnQueue& queue) {
-  constexpr auto kPause = std::chrono::milliseconds(10);
-  while (true) {
-    try {
-      return queue.make_block();
-    } catch (const std::bad_alloc&) {
-      std::this_thread::sleep_for(kPause);
-    }
-  }
 }
 
 void mark(const Slice& slice, LearnBlock& block) {
@@ -96,17 +83,32 @@ ModelPipeline::ModelPipeline(LaneParts& parts, Recovery recovery)
     parts_.journal->set_waker([this] { learn_queue_.wake(); });
   }
   builder_.set_schedule(parts_.settings.refresh_seconds, parts_.settings.spec.refresh_pairs);
-  for (std::size_t i = 0; i < parts_.settings.workers; ++i) {
-    threads_.emplace_back([this] { work(); });
-  }
-  threads_.emplace_back([this] {
-    learn_.run();
-    parts_.background.close();
-  });
+  start_threads();
 }
 
-ModelPipeline::~ModelPipeline() {
+// If one cannot be started, those that were end again.
+void ModelPipeline::start_threads() {
+  std::size_t unstarted = parts_.settings.workers;
+  try {
+    threads_.reserve(unstarted + 1);
+    threads_.emplace_back([this] {
+      learn_.run();
+      parts_.background.close();
+    });
+    for (; unstarted > 0; --unstarted) threads_.emplace_back([this] { work(); });
+  } catch (...) {
+    parts_.queue.close();
+    for (; unstarted > 0; --unstarted) end_worker();
+    join();
+    throw;
+  }
+}
+
+ModelPipeline::~ModelPipeline() { join(); }
+
+void ModelPipeline::join() {
   for (auto& thread : threads_) thread.join();
+  parts_.background.close();
   // Whoever built the last model may still be about to wake the learner.
   parts_.background.join();
   if (parts_.journal != nullptr) parts_.journal->set_waker({});
@@ -119,12 +121,14 @@ void ModelPipeline::update(const StreamSettings& settings) {
 
 void ModelPipeline::work() {
   WorkerScratch scratch(batch_pairs_);
-  auto block = make_block(learn_queue_);
+  const auto make_block = [this] { return learn_queue_.make_block(); };
+  auto block = when_there_is_memory(make_block);
   while (parts_.queue.take(scratch.taken, {batch_pairs_, kBatchBytes})) {
     score_.score(scratch);
+    parts_.decide.decide(scratch.taken.slices);
     if (scratch.taken.learns) {
       hand_on(scratch, block);
-      block = make_block(learn_queue_);
+      block = when_there_is_memory(make_block);
     }
     for (const auto& slice : scratch.taken.slices) {
       if (slice.task->request.learns) parts_.unlearned.remove({slice.count, 0});
@@ -135,6 +139,10 @@ void ModelPipeline::work() {
     scratch.clear();
     parts_.sources.tell();
   }
+  end_worker();
+}
+
+void ModelPipeline::end_worker() {
   if (--workers_left_ == 0) learn_queue_.close();
 }
 
@@ -168,6 +176,7 @@ bool ModelPipeline::score_here(const std::shared_ptr<Task>& task) {
   }
   own_scratch_.taken.slices.push_back({task, 0, request.pairs.size()});
   score_.score(own_scratch_);
+  parts_.decide.decide(own_scratch_.taken.slices);
   parts_.completion.scored(own_scratch_.taken.slices.front());
   own_scratch_.taken.slices.clear();
   own_scratch_.clear();

@@ -33,7 +33,10 @@ class ModelPipeline : public Pipeline {
   [[nodiscard]] bool score_here(const std::shared_ptr<Task>& task) override;
 
  private:
+  void start_threads();
   void work();
+  void end_worker();
+  void join();
   void hand_on(const WorkerScratch& scratch, LearnBlocks& block);
 
   LaneParts& parts_;

@@ -53,8 +53,6 @@ class ScoreStage {
   const StreamScorer& stream_;
   LaneCounters& counters_;
   DriftWatch& drift_;
-
- protected:
   Completion& completion_;
 };
 

@@ -6,6 +6,7 @@
 #include <new>
 #include <utility>
 
+#include "daemon/when_memory.h"
 #include "engine/reason.h"
 
 namespace phsic {
@@ -50,10 +51,10 @@ std::chrono::steady_clock::time_point Snapshots::next_look() const {
 void Snapshots::take(bool at_once) {
   is_writing_ = true;
   journal_->flush();
-  auto draft = std::make_shared<StreamJournal::Draft>();
+  std::shared_ptr<StreamJournal::Draft> draft;
   std::shared_ptr<const StreamState> state;
   try {
-    *draft = journal_->begin_snapshot();
+    draft = std::make_shared<StreamJournal::Draft>(journal_->begin_snapshot());
     draft->serving.counters = counters_.kept();
     drift_.save(draft->serving);
     state = stream_.state();
@@ -61,13 +62,13 @@ void Snapshots::take(bool at_once) {
     end(std::exchange(asked_, {}), reason(problem), 0, 0);
     return;
   }
-  auto work = [this, draft, state = std::move(state), tasks = std::exchange(asked_, {})] {
+  const auto work = [this, draft, state = std::move(state), tasks = std::exchange(asked_, {})] {
     write(*draft, *state, tasks);
   };
   if (at_once) {
     work();
   } else {
-    background_.add(std::move(work));
+    when_there_is_memory([&] { background_.add(work); });
   }
 }
 
@@ -88,14 +89,17 @@ void Snapshots::write(const StreamJournal::Draft& draft, const StreamState& stat
 // It is on the disk, or there is a problem. Any thread.
 void Snapshots::end(const Tasks& tasks, const std::string& problem, std::uint64_t pairs,
                     std::uint64_t bytes) {
-  const RequestError failure("not_durable", fmt::format("there is no new snapshot: {}", problem));
+  const auto failure = when_there_is_memory([&] {
+    return RequestError("not_durable", fmt::format("there is no new snapshot: {}", problem));
+  });
   for (const auto& task : tasks) {
     task->outcome.pairs = pairs;
     task->outcome.snapshot_bytes = bytes;
     completion_.learned(task, problem.empty() ? nullptr : &failure);
   }
   if (!problem.empty()) {
-    reporter_.tell_failure(fmt::format("no snapshot was written: {}", problem));
+    when_there_is_memory(
+        [&] { reporter_.tell_failure(fmt::format("no snapshot was written: {}", problem)); });
   }
   is_writing_ = false;
   is_writing_.notify_all();

@@ -49,7 +49,7 @@ struct Task {
   // What it takes while it waits, with room for its scores.
   [[nodiscard]] std::size_t byte_count() const {
     return sizeof(Task) + request.pairs.byte_count() +
-           (request.scores ? 3 * sizeof(double) * request.pairs.size() : 0);
+           (request.scores ? (3 * sizeof(double) + 1) * request.pairs.size() : 0);
   }
 };
 

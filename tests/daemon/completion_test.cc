@@ -196,22 +196,6 @@ TEST_CASE("A task whose answer there is no memory for gets a short one") {
   CHECK(scene.backlog.waiting().bytes == 0);
 }
 
-TEST_CASE("Pairs are flagged from the p-value on, and those without one never") {
-  StageScene scene;
-  scene.completion.set_flag_p_value(0.05);
-  const auto task = scene.task(request_of(Operation::kScore, texts(4)));
-  task->outcome.p_value = {0.049, 0.05, 0.9, std::nan("")};
-  scene.completion.scored(StageScene::whole(task));
-  CHECK(task->outcome.flagged == std::vector<bool>{false, true, true, false});
-  CHECK(scene.counters.flagged == 2);
-  scene.completion.set_flag_p_value(0);
-  const auto other = scene.task(request_of(Operation::kScore, texts(1)));
-  other->outcome.p_value = {1};
-  scene.completion.scored(StageScene::whole(other));
-  CHECK(other->outcome.flagged == std::vector<bool>{false});
-  CHECK(scene.counters.flagged == 2);
-}
-
 TEST_CASE("Problems are told in the order of their rows, whoever found them first") {
   StageScene scene;
   const auto task = scene.task(request_of(Operation::kScore, texts(6)));

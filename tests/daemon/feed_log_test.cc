@@ -43,7 +43,7 @@ class FakeSink : public FeedSink {
 using Numbers = std::vector<std::uint64_t>;
 
 // Pairs of which some are flagged, with messages or without.
-ScoredPairs scored(std::vector<bool> flagged, bool has_messages = true) {
+ScoredPairs scored(std::vector<std::uint8_t> flagged, bool has_messages = true) {
   ScoredPairs pairs;
   pairs.count = flagged.size();
   if (has_messages) {

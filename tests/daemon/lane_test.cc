@@ -285,6 +285,12 @@ TEST_CASE("A large request wakes as many workers as it has work for") {
   for (auto& worker : workers) worker.join();
 }
 
+TEST_CASE("A lane that cannot begin ends, and nobody waits for it") {
+  Stage stage;
+  stage.script.open = [] { throw Error("there is no more room"); };
+  CHECK_THROWS_WITH(stage.begin(), "there is no more room");
+}
+
 TEST_CASE("Requests that wait for a model count in bytes until they are answered") {
   Stage stage;
   stage.script.build = [&] { stage.gate.pass(); };

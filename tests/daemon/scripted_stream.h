@@ -12,6 +12,7 @@ namespace phsic::test {
 
 // Called before what they are named after; they may wait, and they may throw.
 struct Script {
+  std::function<void()> open;  // when a lane asks whether it counts
   std::function<void()> learn;
   std::function<void()> freeze;
   std::function<void()> build;
@@ -38,6 +39,7 @@ class ScriptedStream : public Stream, private PairCounter {
   }
   void score(Batch& batch) const override { stream_->score(batch); }
   [[nodiscard]] PairCounter* counter() override {
+    if (script_.open) script_.open();
     return stream_->counter() == nullptr ? nullptr : this;
   }
   [[nodiscard]] std::size_t score_and_learn(Batch& batch, const double* times) override {

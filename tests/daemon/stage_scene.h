@@ -57,6 +57,9 @@ struct StageScene {
       for (auto* values : {&outcome.score, &outcome.percentile, &outcome.p_value}) {
         values->assign(made->request.pairs.size(), std::numeric_limits<double>::quiet_NaN());
       }
+      if (made->request.operation == Operation::kScore) {
+        outcome.flagged.assign(made->request.pairs.size(), 0);
+      }
       outcome.published = stream.published();
     }
     return made;
