@@ -88,16 +88,20 @@ void ServedStream::tell(const StreamEvent& event) {
       {{"stream", lane_->name()}, LogField::json("what", "{" + event_json(event))});
 }
 
-void Registry::add(const StreamSettings& settings, PreparedStream prepared) {
+void Registry::start(const StreamSettings& settings, PreparedStream prepared, Streams& started) {
   if (prepared.journal != nullptr) feed_.go_on(settings.name, prepared.feed);
   const auto closed = [this] {
     ++closed_count_;
     if (closed_) closed_();
   };
-  streams_.emplace(std::piecewise_construct, std::forward_as_tuple(settings.name),
-                   std::forward_as_tuple(std::ref(loop_), settings, std::move(prepared),
-                                         std::ref(feed_), closed));
-  log(LogLevel::kInfo, "stream", {{"stream", settings.name}});
+  started.emplace(std::piecewise_construct, std::forward_as_tuple(settings.name),
+                  std::forward_as_tuple(std::ref(loop_), settings, std::move(prepared),
+                                        std::ref(feed_), closed));
+}
+
+void Registry::add(Streams& started) {
+  for (const auto& [name, stream] : started) log(LogLevel::kInfo, "stream", {{"stream", name}});
+  streams_.merge(started);
 }
 
 ServedStream& Registry::find(const std::string& name) {

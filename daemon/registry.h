@@ -65,13 +65,18 @@ class ServedStream : public LaneListener {
 
 class Registry {
  public:
+  using Streams = std::map<std::string, ServedStream>;
+
   Registry(boost::asio::io_context& loop, FeedLog& feed) : loop_(loop), feed_(feed) {}
 
-  void add(const StreamSettings& settings, PreparedStream prepared);
+  // Starts a stream beside others that were started. It is served when it is added.
+  void start(const StreamSettings& settings, PreparedStream prepared, Streams& started);
+  // Takes over all streams that were started. Cannot fail.
+  void add(Streams& started);
   // The stream of that name; an empty name means the only stream. Throws a RequestError that lists
   // all streams.
   [[nodiscard]] ServedStream& find(const std::string& name);
-  [[nodiscard]] std::map<std::string, ServedStream>& all() { return streams_; }
+  [[nodiscard]] Streams& all() { return streams_; }
 
   // Accepts nothing more, and calls `closed` when everything that was accepted is done.
   void close(std::function<void()> closed);
@@ -84,7 +89,7 @@ class Registry {
   FeedLog& feed_;
   std::size_t closed_count_ = 0;
   std::function<void()> closed_;
-  std::map<std::string, ServedStream> streams_;
+  Streams streams_;
 };
 
 }  // namespace phsic

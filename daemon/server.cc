@@ -145,9 +145,11 @@ void Server::finish_start(std::vector<PreparedStream> streams) {
     feed_.keep(
         [writer](const std::string& topic, std::uint64_t last) { writer->put_feed(topic, last); });
   }
+  Registry::Streams started;
   for (std::size_t i = 0; i < config_.streams.size(); ++i) {
-    registry_.add(config_.streams[i], std::move(streams[i]));
+    registry_.start(config_.streams[i], std::move(streams[i]), started);
   }
+  registry_.add(started);
   transports_.start_sources();
   for (auto& [name, stream] : registry_.all()) stream.look_for_audience();
   log(LogLevel::kInfo, "ready", {{"version", PHSIC_VERSION}, {"streams", registry_.all().size()}});
@@ -174,13 +176,15 @@ void Server::adopt(Config wanted, Reloader::NewStreams& added) {
     if (!added.contains(settings.name)) continue;
     sources.push_back(transports_.make_source(settings.ingest, settings.name));
   }
+  Registry::Streams started;
   for (const auto& settings : wanted.streams) {
-    if (const auto found = added.find(settings.name); found != added.end()) {
-      registry_.add(settings, std::move(found->second));
-    } else {
-      registry_.find(settings.name).update(settings);
-    }
+    const auto found = added.find(settings.name);
+    if (found != added.end()) registry_.start(settings, std::move(found->second), started);
   }
+  for (const auto& settings : wanted.streams) {
+    if (!started.contains(settings.name)) registry_.find(settings.name).update(settings);
+  }
+  registry_.add(started);
   for (auto& source : sources) transports_.start(std::move(source));
   config_ = std::move(wanted);
   set_up_log(config_.log_level, config_.log_format);
