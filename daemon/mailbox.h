@@ -10,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-#include "daemon/when_memory.h"
+#include "daemon/serving/when_memory.h"
 
 namespace phsic {
 

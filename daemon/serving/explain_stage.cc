@@ -3,7 +3,7 @@
 #include <exception>
 #include <utility>
 
-#include "daemon/when_memory.h"
+#include "daemon/serving/when_memory.h"
 #include "engine/reason.h"
 
 namespace phsic {

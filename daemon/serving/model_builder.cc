@@ -4,7 +4,7 @@
 
 #include <utility>
 
-#include "daemon/when_memory.h"
+#include "daemon/serving/when_memory.h"
 #include "engine/reason.h"
 
 namespace phsic {

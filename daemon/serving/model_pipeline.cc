@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "daemon/serving/lane_parts.h"
-#include "daemon/when_memory.h"
+#include "daemon/serving/when_memory.h"
 #include "engine/reason.h"
 #include "engine/sampled_texts.h"
 

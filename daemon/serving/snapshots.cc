@@ -6,7 +6,7 @@
 #include <new>
 #include <utility>
 
-#include "daemon/when_memory.h"
+#include "daemon/serving/when_memory.h"
 #include "engine/reason.h"
 
 namespace phsic {
