@@ -4,6 +4,7 @@
 
 #include <cmath>
 #include <iterator>
+#include <map>
 #include <utility>
 
 #include "core/model.h"
@@ -42,6 +43,20 @@ struct AppendValue {
                    value.p90, value.p99, value.max);
   }
 };
+
+// Of all statistics, by name. A name has the same unit in each table.
+std::map<std::string_view, Unit> all_units() {
+  // Of a model, which there is none of here.
+  std::map<std::string_view, Unit> units = {{"refresh_seconds", Unit::kSeconds},
+                                            {"model_pairs", Unit::kPairs},
+                                            {"effective_pairs", Unit::kPairs}};
+  StreamStatistics stream;
+  stream.kept = StreamStatistics::Kept{};
+  for (const auto& all : {stream.list(), DaemonStatistics().list(), StateStatistics().list()}) {
+    for (const auto& statistic : all) units.emplace(statistic.name, statistic.unit);
+  }
+  return units;
+}
 
 }  // namespace
 
@@ -161,17 +176,9 @@ void append_statistics(const Statistics& statistics, std::string& out) {
 }
 
 Unit unit_of_statistic(std::string_view name) {
-  // Of a model, which there is none of here.
-  if (name == "refresh_seconds") return Unit::kSeconds;
-  if (name == "model_pairs" || name == "effective_pairs") return Unit::kPairs;
-  StreamStatistics stream;
-  stream.kept = StreamStatistics::Kept{};
-  for (const auto& all : {stream.list(), DaemonStatistics().list(), StateStatistics().list()}) {
-    for (const auto& statistic : all) {
-      if (statistic.name == name) return statistic.unit;
-    }
-  }
-  return Unit::kNone;
+  static const auto kUnits = all_units();
+  const auto found = kUnits.find(name);
+  return found == kUnits.end() ? Unit::kNone : found->second;
 }
 
 }  // namespace phsic

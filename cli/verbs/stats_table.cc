@@ -8,6 +8,7 @@
 
 #include "core/error.h"
 #include "wire/printable.h"
+#include "wire/statistics.h"
 
 namespace phsic {
 namespace {
@@ -33,10 +34,6 @@ std::string duration_text(double seconds) {
     return fmt::format("{} min {:02} s", minutes, static_cast<std::int64_t>(seconds) % 60);
   }
   return fmt::format("{} h {:02} min", minutes / 60, minutes % 60);
-}
-
-bool is_one_of(std::string_view name, std::initializer_list<std::string_view> names) {
-  return std::find(names.begin(), names.end(), name) != names.end();
 }
 
 // Code points, which is near enough to the places they take.
@@ -76,11 +73,12 @@ class Columns {
         add_members(inner, name);
         continue;
       }
-      const auto unit = prefix.empty() ? name : prefix;
+      // Quantiles have the unit of what they are of; the state's statistics have their own.
+      const auto statistic = unit_of_statistic(prefix) == Unit::kNone ? name : prefix;
       const auto title = prefix.empty() ? printable(name)
                                         : fmt::format("{} {}", printable(prefix), printable(name));
       const auto [cell, is_new] = cells_.insert({{title, titles_.size() - 1}, ""});
-      if (is_new) cell->second = describe_value(unit, value);
+      if (is_new) cell->second = describe_value(statistic, value);
       if (std::find(names_.begin(), names_.end(), title) == names_.end()) names_.push_back(title);
     }
   }
@@ -119,8 +117,9 @@ std::string describe_value(std::string_view name, const dom::element& value) {
   std::string_view text;
   if (value.get(text) == simdjson::SUCCESS) return printable(text);
   if (value.get(number) == simdjson::SUCCESS) {
-    if (is_one_of(name, {"memory", "queue_bytes", "unlearned_bytes"})) return bytes_text(number);
-    if (is_one_of(name, {"uptime", "refresh_seconds", "latency"})) return duration_text(number);
+    const auto unit = unit_of_statistic(name);
+    if (unit == Unit::kBytes) return bytes_text(number);
+    if (unit == Unit::kSeconds) return duration_text(number);
     if (value.get(whole) == simdjson::SUCCESS) return fmt::format("{}", whole);
     return fmt::format("{:.4g}", number);
   }

@@ -13,7 +13,8 @@ namespace phsic {
 // the others are flush right, as numbers are.
 [[nodiscard]] std::string align(const std::vector<std::vector<std::string>>& rows);
 
-// A value as people read it: "12.5 MiB", "3.1 ms", "2 h 05 min", by what the member's name says.
+// A value as people read it: "12.5 MiB", "3.1 ms", "2 h 05 min", by the unit of the statistic of
+// that name.
 [[nodiscard]] std::string describe_value(std::string_view name,
                                          const simdjson::dom::element& value);
 

@@ -37,6 +37,22 @@ TEST_CASE("Stats have a row for each member and a column for each stream") {
   CHECK_THROWS_AS(describe_stats(Message(R"({"streams":{"a":1}})").root()), Error);
 }
 
+TEST_CASE("A number has the unit of its statistic, also inside the state and in an answer") {
+  const Message stats(R"({"streams":{},"daemon":{
+      "state":{"commits":1536,"bytes":1536,"log_bytes":10485760}}})");
+  CHECK(describe_stats(stats.root()) ==
+        "\n"
+        "\n"
+        "                   daemon\n"
+        "state commits        1536\n"
+        "state bytes       1.5 KiB\n"
+        "state log_bytes  10.0 MiB\n");
+  const Message snapshot(R"({"ok":true,"pairs":1536,"bytes":1536})");
+  CHECK(describe_members(snapshot.root()) == "pairs     1536\nbytes  1.5 KiB\n");
+  const Message refresh(R"({"ok":true,"model":18,"refresh_seconds":0.31})");
+  CHECK(describe_members(refresh.root()) == "model                18\nrefresh_seconds  310 ms\n");
+}
+
 TEST_CASE("The rates of top are what has been added between two looks") {
   const Message before(R"({"streams":{"a":{"scored":100,"pairs":50}}})");
   const Message now(R"({"streams":{"a":{"scored":300,"pairs":60,"latency":{"p50":0.001}},
