@@ -47,7 +47,7 @@ void ServedStream::look_for_audience() {
 }
 
 void ServedStream::tell_overload() {
-  const auto overloaded = lane_->statistics().overloaded;
+  const auto overloaded = lane_->overloaded();
   const auto more = overloaded - std::exchange(overloaded_told_, overloaded);
   if (more == 0) return;
   feed_.publish(lane_->name(), OverloadEvent{more});

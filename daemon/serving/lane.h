@@ -60,6 +60,8 @@ class Lane {
   void close();
 
   [[nodiscard]] StreamStatistics statistics() const;
+  // Of the statistics, how many requests were refused.
+  [[nodiscard]] std::uint64_t overloaded() const { return parts_.counters.overloaded; }
 
  private:
   void require_fits(const Request& request) const;
