@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <new>
 #include <tuple>
 #include <utility>
@@ -17,6 +18,7 @@ ServedStream::ServedStream(boost::asio::io_context& loop, const StreamSettings& 
       scored_(loop,
               [this, name = settings.name](ScoredPairs& pairs) {
                 try {
+                  tell_unheard();  // they came before, and so do their numbers
                   feed_.publish(name, pairs);
                 } catch (const std::bad_alloc&) {
                   log(LogLevel::kError, "no memory for the feed", {{"stream", name}});
@@ -30,7 +32,11 @@ ServedStream::ServedStream(boost::asio::io_context& loop, const StreamSettings& 
                   log(LogLevel::kError, "no memory to tell of an event", {{"stream", name}});
                 }
               }),
-      closed_(loop, [closed = std::move(closed)](Closed&) { closed(); }),
+      closed_(loop,
+              [this, closed = std::move(closed)](Closed&) {
+                tell_unheard();
+                closed();
+              }),
       feed_texts_(settings.feed_texts),
       lane_(std::make_unique<Lane>(settings, std::move(prepared.opened.stream),
                                    std::move(prepared.opened.recovery), std::move(prepared.journal),
@@ -54,6 +60,12 @@ void ServedStream::tell_overload() {
   log(LogLevel::kWarning, "overload", {{"stream", lane_->name()}, {"overloaded", more}});
 }
 
+void ServedStream::tell_unheard() {
+  const auto scores = unheard_scores_.exchange(0);
+  const auto flags = unheard_flags_.exchange(0);
+  if (scores > 0 || flags > 0) feed_.pass_over(lane_->name(), scores, flags);
+}
+
 void ServedStream::note_answer(const Task& task) {
   const auto now = Clock::now();
   latency_.add(now - task.arrived, now);
@@ -68,12 +80,16 @@ StreamStatistics ServedStream::statistics() {
 }
 
 void ServedStream::scored(const Lane& /*lane*/, const Task& task) {
-  ScoredPairs pairs{task.request.pairs.size(), task.outcome.flagged, task.request.via, {}};
-  if (feeds_scores_ || feeds_flags_) {
-    const auto delay = std::chrono::duration<double>(Clock::now() - task.arrived).count();
-    pairs.messages.emplace(task.request, task.outcome, feed_texts_, delay);
+  const auto& request = task.request;
+  const auto& flagged = task.outcome.flagged;
+  if (!feeds_scores_ && !feeds_flags_) {
+    // Numbers are all that the feed needs of them: the loop is not woken for that.
+    unheard_scores_ += request.pairs.size();
+    unheard_flags_ += static_cast<std::uint64_t>(std::count(flagged.begin(), flagged.end(), true));
+    return;
   }
-  scored_.put(std::move(pairs));
+  const auto delay = std::chrono::duration<double>(Clock::now() - task.arrived).count();
+  scored_.put({FeedMessages(request, task.outcome, feed_texts_, delay), flagged, request.via});
 }
 
 void ServedStream::happened(const Lane& /*lane*/, StreamEvent event) {

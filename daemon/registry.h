@@ -36,6 +36,9 @@ class ServedStream : public LaneListener {
   void look_for_audience();
   // Tells the feed and the log of requests that were refused since it was told last.
   void tell_overload();
+  // Tells the feed how many pairs were scored while it had no audience. Once a second, so that
+  // their numbers are reserved in time.
+  void tell_unheard();
   // A request was answered.
   void note_answer(const Task& task);
   // The lane's statistics, with the latency of its answers.
@@ -58,6 +61,9 @@ class ServedStream : public LaneListener {
   std::atomic<bool> feeds_scores_{false};
   std::atomic<bool> feeds_flags_{false};
   std::atomic<bool> feed_texts_;
+  // Scored while the feed had no audience, and not told to it yet.
+  std::atomic<std::uint64_t> unheard_scores_{0};
+  std::atomic<std::uint64_t> unheard_flags_{0};
   Latency latency_;
   std::uint64_t overloaded_told_ = 0;
   std::unique_ptr<Lane> lane_;  // last: its threads end before what they tell

@@ -118,7 +118,10 @@ void Server::tick() {
   transports_.relieve();
   spare_memory_.give_back();
   if (starter_.is_starting()) starter_.show();
-  for (auto& [name, stream] : registry_.all()) stream.tell_overload();
+  for (auto& [name, stream] : registry_.all()) {
+    stream.tell_overload();
+    stream.tell_unheard();
+  }
   ticker_.expires_after(kTick);
   ticker_.async_wait([this](const boost::system::error_code& error) {
     if (!error) tick();

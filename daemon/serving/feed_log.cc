@@ -66,18 +66,26 @@ void FeedLog::publish(const std::string& stream, const ScoredPairs& scored) {
   auto& score_number = last_[score_topic];
   auto& flag_number = last_[flag_topic];
   const auto via = scores || flags ? via_member(scored.via, name_) + ',' : std::string();
-  for (std::size_t i = 0; i < scored.count; ++i) {
+  for (std::size_t i = 0; i < scored.messages.size(); ++i) {
     ++score_number;
     const bool is_flagged = i < scored.flagged.size() && scored.flagged[i] != 0;
     if (is_flagged) ++flag_number;
-    // Without an audience when they were scored there are none, even if there is one now.
-    if (!scored.messages || i >= scored.messages->size()) continue;
-    const auto rest = (*scored.messages)[i];
+    const auto rest = scored.messages[i];
     if (scores) publish(score_topic, score_number, via, rest);
     if (flags && is_flagged) publish(flag_topic, flag_number, via, rest);
   }
   reserve(score_topic, score_number);
   reserve(flag_topic, flag_number);
+}
+
+void FeedLog::pass_over(const std::string& stream, std::uint64_t scores, std::uint64_t flags) {
+  const auto pass = [this](const std::string& topic, std::uint64_t count) {
+    auto& last = last_[topic];
+    last += count;
+    reserve(topic, last);
+  };
+  pass(fmt::format("{}/score", stream), scores);
+  pass(fmt::format("{}/flag", stream), flags);
 }
 
 void FeedLog::publish(const std::string& stream, const StreamEvent& event) {

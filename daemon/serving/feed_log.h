@@ -2,15 +2,13 @@
 //
 // Each topic counts its messages from 1, published or not, so that a subscriber sees what it
 // missed. With a state the numbers go on after a restart, and none is given twice: they are
-// reserved ahead. Messages that no sink has an audience for are counted and not made. Belongs to
-// the loop's thread.
+// reserved ahead. Messages that no sink has an audience for are counted and need not be made.
+// Belongs to the loop's thread.
 #pragma once
 
-#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <map>
-#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -36,10 +34,9 @@ class FeedSink {
 
 // Scored pairs on their way to the feed.
 struct ScoredPairs {
-  std::size_t count = 0;
+  FeedMessages messages;  // one for each
   std::vector<std::uint8_t> flagged;
-  std::vector<std::string> via;          // the daemons that published them before
-  std::optional<FeedMessages> messages;  // none: nobody wanted them when they were scored
+  std::vector<std::string> via;  // the daemons that published them before
 };
 
 class FeedLog {
@@ -64,6 +61,8 @@ class FeedLog {
   [[nodiscard]] bool has_audience(const std::string& topic) const;
   // Scores, and flags.
   void publish(const std::string& stream, const ScoredPairs& scored);
+  // Gives numbers to so many scores and flags that nobody hears.
+  void pass_over(const std::string& stream, std::uint64_t scores, std::uint64_t flags);
   void publish(const std::string& stream, const StreamEvent& event);
 
   // This daemon's name on the feed.

@@ -42,24 +42,18 @@ class FakeSink : public FeedSink {
 
 using Numbers = std::vector<std::uint64_t>;
 
-// Pairs of which some are flagged, with messages or without.
-ScoredPairs scored(std::vector<std::uint8_t> flagged, bool has_messages = true) {
-  ScoredPairs pairs;
-  pairs.count = flagged.size();
-  if (has_messages) {
-    const std::vector<double> none(flagged.size(), std::numeric_limits<double>::quiet_NaN());
-    Request request;
-    request.pairs.x.resize(flagged.size(), "x");
-    request.pairs.y.resize(flagged.size(), "y");
-    Outcome outcome;
-    outcome.score.assign(flagged.size(), 0.5);
-    outcome.percentile = none;
-    outcome.p_value = none;
-    outcome.published = std::make_shared<PublishedModel>();
-    pairs.messages.emplace(request, outcome, false, 0);
-  }
-  pairs.flagged = std::move(flagged);
-  return pairs;
+// Pairs of which some are flagged.
+ScoredPairs scored(std::vector<std::uint8_t> flagged) {
+  const std::vector<double> none(flagged.size(), std::numeric_limits<double>::quiet_NaN());
+  Request request;
+  request.pairs.x.resize(flagged.size(), "x");
+  request.pairs.y.resize(flagged.size(), "y");
+  Outcome outcome;
+  outcome.score.assign(flagged.size(), 0.5);
+  outcome.percentile = none;
+  outcome.p_value = none;
+  outcome.published = std::make_shared<PublishedModel>();
+  return {FeedMessages(request, outcome, false, 0), std::move(flagged), {}};
 }
 
 // What is reserved of each topic, as the state would have it.
@@ -94,7 +88,7 @@ TEST_CASE("A message has the daemons that its pair came through, this one last")
   CHECK(sink.published[0].second["via"] == nlohmann::json({"first", "second", feed.name()}));
 }
 
-TEST_CASE("What nobody hears is counted, and so is what has no messages") {
+TEST_CASE("What nobody hears is counted, and so is what was never made for the feed") {
   FeedLog feed;
   FakeSink sink({});
   feed.add(sink);
@@ -102,12 +96,12 @@ TEST_CASE("What nobody hears is counted, and so is what has no messages") {
   feed.publish("a", OverloadEvent{1});
   CHECK(sink.published.empty());
   sink.topics = {"a/score", "a/flag", "a/event"};
-  feed.publish("a", scored({true}, false));
+  feed.pass_over("a", 5, 3);
   CHECK(sink.published.empty());
   feed.publish("a", scored({true}));
   feed.publish("a", OverloadEvent{1});
-  CHECK(sink.numbers("a/score") == Numbers{4});
-  CHECK(sink.numbers("a/flag") == Numbers{3});
+  CHECK(sink.numbers("a/score") == Numbers{8});
+  CHECK(sink.numbers("a/flag") == Numbers{5});
   CHECK(sink.numbers("a/event") == Numbers{2});
 }
 
@@ -152,6 +146,17 @@ TEST_CASE("A topic that nothing was reserved for is reserved with its first numb
   CHECK(reserved == Reserved{{"a/event", 1 + kReserved}});
 }
 
+TEST_CASE("Numbers of what nobody hears are reserved, too") {
+  Reserved reserved;
+  FeedLog feed;
+  feed.keep(into(reserved));
+  feed.go_on("a", {});
+  feed.pass_over("a", kReserved / 2 - 1, 1);
+  CHECK(reserved.empty());
+  feed.pass_over("a", 1, 1);
+  CHECK(reserved == Reserved{{"a/score", kReserved / 2 + kReserved}});
+}
+
 TEST_CASE("At the end exactly the numbers are reserved that were given") {
   Reserved reserved;
   FeedLog feed;
@@ -159,8 +164,9 @@ TEST_CASE("At the end exactly the numbers are reserved that were given") {
   feed.keep(into(reserved));
   feed.go_on("a", {});
   feed.publish("a", scored({true, false}));
+  feed.pass_over("a", 5, 3);
   feed.settle();
-  CHECK(reserved == Reserved{{"a/event", 0}, {"a/flag", 1}, {"a/score", 2}});
+  CHECK(reserved == Reserved{{"a/event", 0}, {"a/flag", 4}, {"a/score", 7}});
 }
 
 }  // namespace

@@ -106,6 +106,20 @@ class Feed(Case):
             self.assertEqual({**flag, "seq": 0}, {**by_id[flag["id"]], "seq": 0})
         self.assertEqual(daemon.stats("chat")["flagged"], flags[-1]["seq"])
 
+    def test_scores_and_flags_have_their_numbers_also_while_nobody_hears_them(self):
+        daemon = self.daemon({"chat": {**SMALL, "flag-p-value": 0.2}})
+        daemon.own.learn(PAIRS)
+        daemon.ask("refresh")
+        damaged = pairs_of(200, 8, 0.5)
+        daemon.ask("score", pairs=damaged)
+        self.assertGreater(daemon.stats("chat")["flagged"], 20)
+        subscriber = Subscriber(daemon)
+        before = daemon.stats("chat")
+        daemon.ask("score", pairs=damaged)
+        found = subscriber.catch_up()
+        self.assert_no_gap(messages(found, "score"), before["scored"] + 1)
+        self.assert_no_gap(messages(found, "flag"), before["flagged"] + 1)
+
     def test_nothing_is_flagged_when_the_threshold_is_nought(self):
         daemon = self.daemon({"chat": {**SMALL, "flag-p-value": 0}})
         daemon.own.learn(PAIRS[:600])

@@ -209,6 +209,13 @@ class FeedNumbers(Case):
             self.assertEqual(daemon.stop(), 0)
             daemon.start()
 
+    def test_numbers_go_on_after_those_of_pairs_that_nobody_heard(self):
+        daemon = self.daemon(state=True)
+        daemon.ask("score", pairs=PAIRS)
+        self.assertEqual(daemon.stop(), 0)
+        daemon.start()
+        self.assertEqual(Listener(daemon).first(), len(PAIRS) + 1)
+
     def test_numbers_never_come_again_after_a_crash(self):
         daemon = self.daemon(state=True)
         last = 0
