@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <limits>
 
-#include "core/error.h"
 #include "daemon/net/endpoint.h"
 #include "engine/option_value.h"
 

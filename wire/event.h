@@ -7,9 +7,9 @@
 #include <string>
 #include <variant>
 
-#include "engine/batch.h"
-
 namespace phsic {
+
+struct PublishedModel;
 
 // A new model is in use.
 struct RefreshEvent {

@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "core/calibration.h"
+#include "engine/batch.h"
 #include "wire/json_text.h"
 
 namespace phsic {

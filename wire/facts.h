@@ -9,7 +9,6 @@
 #include <variant>
 #include <vector>
 
-#include "engine/batch.h"
 #include "wire/statistics.h"
 
 namespace phsic {

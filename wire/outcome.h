@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "engine/batch.h"
-#include "engine/stream.h"
+#include "engine/stream_scorer.h"
 #include "wire/facts.h"
 #include "wire/request.h"
 

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "core/model.h"
+#include "engine/batch.h"
 #include "wire/json_text.h"
 
 namespace phsic {

@@ -12,9 +12,9 @@
 #include <variant>
 #include <vector>
 
-#include "engine/batch.h"
-
 namespace phsic {
+
+struct PublishedModel;
 
 enum class Unit : std::uint8_t { kNone, kBytes, kSeconds, kPairs, kMessages, kRequests };
 

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "daemon/log.h"
+#include "daemon/mailbox.h"
 #include "daemon/net/message_limit.h"
 #include "engine/reason.h"
 #include "wire/json_text.h"

@@ -6,7 +6,6 @@
 #include <string_view>
 #include <vector>
 
-#include "daemon/mailbox.h"
 #include "daemon/net/request_handler.h"
 #include "daemon/net/socket.h"
 #include "daemon/net/source.h"

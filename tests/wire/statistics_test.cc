@@ -10,6 +10,7 @@
 #include <sstream>
 
 #include "core/refresh.h"
+#include "engine/batch.h"
 #include "tests/core/streams.h"
 
 namespace phsic::test {
