@@ -135,7 +135,7 @@ Statistics DaemonStatistics::list() const {
       {"memory", kGauge, Unit::kBytes, "resident", memory},
       {"requests", kCounter, Unit::kRequests, "that came", requests},
       {"replies", kCounter, Unit::kRequests, "that were answered", replies},
-      {"bad_requests", kCounter, Unit::kRequests, "that were refused as they were", bad_requests},
+      {"bad_requests", kCounter, Unit::kRequests, "that could never be served as they were", bad_requests},
       {"lost_replies", kCounter, Unit::kRequests, "whose client was gone or did not read",
        lost_replies},
       {"messages", kCounter, Unit::kMessages, "of sources", messages},

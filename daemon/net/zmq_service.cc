@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <array>
 #include <chrono>
 #include <exception>
 #include <new>
@@ -16,6 +18,14 @@ namespace phsic {
 namespace {
 
 constexpr auto kFlush = std::chrono::milliseconds(2);
+
+// Whether a request that is refused with this code would be refused whenever it came. All other
+// codes tell of the daemon.
+bool is_fault_of_request(std::string_view code) {
+  constexpr std::array<std::string_view, 5> kCodes = {"bad_request", "unknown_op", "unknown_stream",
+                                                      "wrong_shape", "too_large"};
+  return std::find(kCodes.begin(), kCodes.end(), code) != kCodes.end();
+}
 
 }  // namespace
 
@@ -102,11 +112,11 @@ void ZmqService::take(Frames& frames) {
 
 // REQUIRES: an exception is being handled, which says why.
 void ZmqService::refuse(const Task& task) {
-  ++bad_requests_;
   std::string answer;
   try {
     throw;
   } catch (const RequestError& problem) {
+    if (is_fault_of_request(problem.code())) ++bad_requests_;
     answer = error_answer(task.request.id, problem.code(), problem.what());
   } catch (const std::exception& problem) {
     answer = error_answer(task.request.id, "failed", reason(problem));
@@ -116,6 +126,8 @@ void ZmqService::refuse(const Task& task) {
 
 void ZmqService::answer(const Task& task) {
   auto& client = static_cast<Client&>(*task.caller);
+  // Found out only now: there was no stream yet, or an encoder had to look at it.
+  if (task.outcome.error && is_fault_of_request(task.outcome.error->code())) ++bad_requests_;
   try {
     client.send(task.request, answer_json(task.request, task.outcome, client.scores()));
     told_(task);

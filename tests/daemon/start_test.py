@@ -194,6 +194,20 @@ class Recovering(Waiting):
         self.assertEqual({answer["error"]["code"] for answer in early}, {"overloaded"})
         self.gate.touch()
         self.assertTrue(all(client.receive()["ok"] for _ in range(1024)))
+        self.assertEqual(daemon.stats()["bad_requests"], 0)
+
+    def test_a_bad_request_counts_as_one_also_while_a_daemon_recovers(self):
+        daemon = self.learned_waiting()
+        daemon.start(waits=False)
+        self.assertIn("starting", daemon.first_answer())
+        client = daemon.client()
+        for request in ({"op": "sing"}, {"op": "score", "stream": "none", "pairs": [["a", "b"]]}):
+            client.send(request)
+        self.assertEqual(client.receive()["error"]["code"], "unknown_op")
+        self.gate.touch()
+        self.assertEqual(client.receive()["error"]["code"], "unknown_stream")
+        daemon.wait_until_ready()
+        self.assertEqual(daemon.stats()["bad_requests"], 2)
 
     def test_a_daemon_that_recovers_ends_when_it_is_told_to(self):
         for ending in (signal.SIGTERM, signal.SIGINT):
