@@ -69,9 +69,8 @@ void Reloader::stop() {
 
 void Reloader::finish(Config wanted, NewStreams& added) {
   if (is_stopped_) {
-    is_reloading_ = false;
     StreamOpener::withdraw(added);
-    ended_();
+    end();
     return;
   }
   try {
@@ -81,17 +80,23 @@ void Reloader::finish(Config wanted, NewStreams& added) {
     refuse(problem.what());
     return;
   }
-  is_reloading_ = false;
   ++taken_over_;
-  notify_ready();
-  ended_();
+  end();
 }
 
 void Reloader::refuse(const std::string& why) {
+  // A reload that the daemon's end broke off is no fault of the configuration.
+  if (!is_stopped_) {
+    ++refused_;
+    log(LogLevel::kError, "reload refused, the old configuration stays", {{"problem", why}});
+  }
+  end();
+}
+
+void Reloader::end() {
   is_reloading_ = false;
-  ++refused_;
-  log(LogLevel::kError, "reload refused, the old configuration stays", {{"problem", why}});
-  notify_ready();
+  // systemd was told that the daemon ends: it is not ready any more.
+  if (!is_stopped_) notify_ready();
   ended_();
 }
 

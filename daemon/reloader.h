@@ -38,7 +38,7 @@ class Reloader {
   void reload(const Config& running);
   // The daemon has started.
   void begin(const Config& running);
-  // From now on nothing is taken over any more.
+  // The daemon ends: a reload under way is broken off, and nothing is taken over any more.
   void stop();
   // Waits for the thread.
   void join();
@@ -52,6 +52,7 @@ class Reloader {
   void read(const Config& running);
   void finish(Config wanted, NewStreams& added);
   void refuse(const std::string& why);
+  void end();
 
   boost::asio::io_context& loop_;
   StreamOpener& opener_;

@@ -157,6 +157,14 @@ class Waiting(WithGate):
         self.gate.unlink()
         return daemon
 
+    @staticmethod
+    def begin_reload_that_waits(daemon):
+        """Of a daemon that has learned waiting and was started without its stream."""
+        daemon.config["streams"]["s"] = {**GATED, "queue-pairs": 77}
+        daemon.write()
+        daemon.signal(signal.SIGHUP)
+        daemon.until(lambda: "recovering stream=s" in daemon.log())
+
 
 class Recovering(Waiting):
     def test_a_daemon_that_recovers_tells_how_far_it_is_and_serves_when_it_is_done(self):
@@ -229,16 +237,12 @@ class Recovering(Waiting):
 
     def test_a_reload_that_hangs_does_not_outlive_sigterm(self):
         daemon = self.learned_waiting()
-        waiting = daemon.config["streams"].pop("s")
         daemon.config["streams"] = {"a": SMALL}
         daemon.start()
         with closing(sqlite3.connect(daemon.state)) as file:
             known = file.execute("select * from stream order by id").fetchall()
-        daemon.config["streams"]["s"] = {**waiting, "queue-pairs": 77}
         daemon.config["streams"]["new"] = SMALL
-        daemon.write()
-        daemon.signal(signal.SIGHUP)
-        daemon.until(lambda: "recovering stream=s" in daemon.log())
+        self.begin_reload_that_waits(daemon)
         answer = daemon.ask("learn", pairs=PAIRS[:5], stream="a")
         self.assertIs(answer["durable"], True)
         daemon.signal(signal.SIGTERM)
@@ -289,6 +293,23 @@ class Notify(Waiting):
         daemon.signal(signal.SIGTERM)
         self.hear("STOPPING=1")
         self.assertEqual(daemon.wait(), 0)
+
+    def test_a_reload_that_the_end_breaks_off_is_neither_refused_nor_followed_by_ready(self):
+        daemon = self.learned_waiting(env={"NOTIFY_SOCKET": self.endpoint})
+        daemon.config["streams"] = {"a": SMALL}
+        daemon.start()
+        self.begin_reload_that_waits(daemon)
+        self.hear("RELOADING=1")
+        daemon.signal(signal.SIGTERM)
+        self.hear("STOPPING=1")
+        self.gate.touch()
+        self.assertEqual(daemon.wait(), 0)
+        self.notices.setblocking(False)
+        with self.assertRaises(BlockingIOError):
+            while True:
+                self.heard += self.notices.recv(4096).decode().splitlines()
+        self.assertNotIn("READY=1", self.heard)
+        self.assertNotIn("refused", daemon.log())
 
     def test_systemd_hears_of_a_start_that_takes_long(self):
         daemon = self.learned_waiting(env={"NOTIFY_SOCKET": self.endpoint})
