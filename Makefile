@@ -16,7 +16,7 @@ ROUNDS ?= 1000
 MINUTES ?= 60
 
 SOURCES = $(shell find . -path ./build -prune -o \( -name '*.cc' -o -name '*.h' \) -print | sort)
-SHIPPED := core text plugins engine state wire daemon cli examples
+SHIPPED := core text plugins engine decide state wire daemon cli examples
 # Tests and benchmarks are held to the format and the compilers' warnings.
 LINTED ?= $(SHIPPED)
 LINT := build/UnifiedSource
