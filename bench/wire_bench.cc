@@ -16,7 +16,7 @@
 #include "bench/race.h"
 #include "bench/texts.h"
 #include "bench/wire.h"
-#include "cli/session.h"
+#include "cli/session/session.h"
 #include "core/random.h"
 
 namespace phsic::bench {

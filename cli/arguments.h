@@ -1,17 +1,15 @@
-// What the verbs have in common on the command line: which table, which columns, which model.
+// What the verbs have in common on the command line: which model, and how to print.
 #pragma once
 
 #include <cstddef>
-#include <cstdint>
 #include <memory>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "cli/client/connect_arguments.h"
-#include "cli/session.h"
-#include "cli/table/bad_lines.h"
-#include "cli/table/table.h"
+#include "cli/session/session.h"
+#include "cli/table/table_arguments.h"
 
 namespace CLI {  // NOLINT(readability-identifier-naming): it is theirs
 class App;
@@ -19,26 +17,8 @@ class App;
 
 namespace phsic {
 
-// What a verb does with the lines of a table.
-enum class TableUse : std::uint8_t {
-  kRead,
-  kReadAndWritten,  // each comes back in the output
-};
-
 // For verbs that print a few facts.
 void add_json_flag(CLI::App& verb, bool& json);
-
-struct TableArguments {
-  std::string x;  // empty: the first column, or the member "x"
-  std::string y;  // empty: the second column, or the member "y"
-  std::string time;
-  TableFormat format = TableFormat::kAuto;
-  bool header = false;
-  BadLinePolicy bad_lines = BadLinePolicy::kSkip;
-  Following following;  // no flag of every verb
-
-  void add_to(CLI::App& verb, TableUse use);
-};
 
 struct ModelArguments {
   std::string config;                                       // a YAML file, see model_file.h

@@ -11,7 +11,7 @@
 
 #include "cli/client/client.h"
 #include "cli/client/connect_arguments.h"
-#include "cli/session.h"
+#include "cli/session/session.h"
 #include "wire/answer_reader.h"
 #include "wire/request_writer.h"
 

@@ -5,7 +5,7 @@
 #include <string>
 #include <string_view>
 
-#include "cli/progress.h"
+#include "cli/table/progress.h"
 #include "core/error.h"
 
 namespace phsic {

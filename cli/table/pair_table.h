@@ -8,11 +8,11 @@
 #include <string_view>
 #include <vector>
 
-#include "cli/arguments.h"
-#include "cli/progress.h"
-#include "cli/session.h"
+#include "cli/session/session.h"
 #include "cli/table/bad_lines.h"
+#include "cli/table/progress.h"
 #include "cli/table/table.h"
+#include "cli/table/table_arguments.h"
 
 namespace phsic {
 

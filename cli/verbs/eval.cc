@@ -9,8 +9,8 @@
 #include <map>
 #include <nlohmann/json.hpp>
 
-#include "cli/table/choices.h"
 #include "cli/table/pair_table.h"
+#include "cli/verbs/choices.h"
 #include "core/measure.h"
 #include "core/random.h"
 #include "wire/printable.h"

@@ -7,7 +7,7 @@
 #include <nlohmann/json.hpp>
 #include <numeric>
 
-#include "cli/table/choices.h"
+#include "cli/verbs/choices.h"
 #include "wire/printable.h"
 
 namespace phsic {

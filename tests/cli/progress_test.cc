@@ -1,4 +1,4 @@
-#include "cli/progress.h"
+#include "cli/table/progress.h"
 
 #include <catch2/catch.hpp>
 #include <sstream>

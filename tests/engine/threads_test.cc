@@ -10,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-#include "cli/session.h"
+#include "cli/session/session.h"
 #include "core/random.h"
 #include "engine/encoder.h"
 #include "engine/parallel.h"

@@ -1,10 +1,10 @@
-#include "cli/table/choices.h"
+#include "cli/verbs/choices.h"
 
 #include <fmt/format.h>
 
-#include "cli/progress.h"
 #include "cli/table/bad_lines.h"
 #include "cli/table/pair_table.h"
+#include "cli/table/progress.h"
 #include "cli/table/table.h"
 #include "engine/parallel.h"
 

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "cli/arguments.h"
-#include "cli/session.h"
+#include "cli/session/session.h"
 
 namespace phsic {
 

@@ -1,6 +1,6 @@
-#include "cli/session.h"
+#include "cli/session/session.h"
 
-#include "cli/local_session.h"
+#include "cli/session/local_session.h"
 
 namespace phsic {
 

@@ -5,7 +5,7 @@
 #include <memory>
 #include <vector>
 
-#include "cli/session.h"
+#include "cli/session/session.h"
 #include "engine/model_cycle.h"
 #include "engine/stream.h"
 

@@ -1,4 +1,4 @@
-#include "cli/local_session.h"
+#include "cli/session/local_session.h"
 
 #include <algorithm>
 #include <new>
