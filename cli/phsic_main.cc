@@ -103,8 +103,8 @@ class Verbs {
   phsic::ExplainArguments explain_;
   phsic::RefreshArguments refresh_;
   phsic::SnapshotArguments snapshot_;
-  phsic::StreamsArguments streams_;
-  phsic::PingArguments ping_;
+  phsic::AskArguments streams_;
+  phsic::AskArguments ping_;
   phsic::StateInfoArguments state_info_;
   phsic::StateVerifyArguments state_verify_;
   phsic::StateBackupArguments state_backup_;

@@ -60,12 +60,12 @@ void run_snapshot(const SnapshotArguments& arguments) {
                Patience::kLong, arguments.json, describe_members);
 }
 
-void StreamsArguments::add_to(CLI::App& verb) {
+void AskArguments::add_to(CLI::App& verb) {
   add_json_flag(verb, json);
   daemon.add_to(verb);
 }
 
-void run_streams(const StreamsArguments& arguments) {
+void run_streams(const AskArguments& arguments) {
   print_answer(arguments.daemon, RequestWriter("streams", ""), Patience::kShort, arguments.json,
                describe_streams);
 }
@@ -82,12 +82,7 @@ std::string describe_streams(const JsonObject& reply) {
   return text;
 }
 
-void PingArguments::add_to(CLI::App& verb) {
-  add_json_flag(verb, json);
-  daemon.add_to(verb);
-}
-
-void run_ping(const PingArguments& arguments) {
+void run_ping(const AskArguments& arguments) {
   print_answer(arguments.daemon, RequestWriter("ping", ""), Patience::kShort, arguments.json,
                describe_ping);
 }

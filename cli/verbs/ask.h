@@ -24,21 +24,15 @@ struct SnapshotArguments {
 };
 void run_snapshot(const SnapshotArguments& arguments);
 
-struct StreamsArguments {
+// Of verbs that ask the daemon itself, and not one of its streams.
+struct AskArguments {
   bool json = false;
   ConnectArguments daemon;
 
   void add_to(CLI::App& verb);
 };
-void run_streams(const StreamsArguments& arguments);
-
-struct PingArguments {
-  bool json = false;
-  ConnectArguments daemon;
-
-  void add_to(CLI::App& verb);
-};
-void run_ping(const PingArguments& arguments);
+void run_streams(const AskArguments& arguments);
+void run_ping(const AskArguments& arguments);
 
 // The answers, for a reader. Each throws an Error if it is none.
 [[nodiscard]] std::string describe_members(const JsonObject& reply);
