@@ -10,7 +10,7 @@
 namespace phsic::fuzz {
 namespace {
 
-// Learned in one learn_batch, at these times.
+// Learned in one batch, at these times.
 EntryPairs some_pairs(std::size_t count) {
   EntryPairs pairs;
   for (std::size_t i = 0; i < count; ++i) {
@@ -31,13 +31,8 @@ void learn(Stream& stream, const EntryPairs& pairs) {
   Batch batch;
   stream.encode({x, y, {}}, batch);
   stream.score(batch);
-  LearnBatch learn_batch;
-  learn_batch.x = batch.x.view();
-  learn_batch.y = batch.y.view();
-  learn_batch.times = pairs.times().data();
-  learn_batch.x_texts = x.data();
-  learn_batch.y_texts = y.data();
-  stream.learn(learn_batch, 0, false);
+  stream.learn({batch.x.view(), batch.y.view(), pairs.times().data(), x.data(), y.data()}, 0,
+               false);
 }
 
 std::string payload_of(const std::string& sealed, std::string_view kind) {

@@ -123,12 +123,8 @@ void Recorder::learn(EntryPairs& pairs, Batch& batch) {
     y[i] = pairs.y(i);
   }
   if (!pairs.are_vectors()) stream_->encode({x, y, {}}, batch);
-  LearnBatch learn_batch;
-  learn_batch.x = batch.x.view();
-  learn_batch.y = batch.y.view();
-  learn_batch.times = pairs.times().data();
-  learn_batch.x_texts = x.data();
-  learn_batch.y_texts = y.data();
+  const LearnBatch learn_batch{batch.x.view(), batch.y.view(), pairs.times().data(), x.data(),
+                               y.data()};
   // In two goes: how pairs come together makes no difference.
   const auto half = pairs.size() / 2;
   LearnBatch first = learn_batch;

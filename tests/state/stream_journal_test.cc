@@ -51,13 +51,7 @@ class Scribe {
       const std::string_view y_text = y;
       const double time = ++time_;
       stream_->encode({{&x_text, 1}, {&y_text, 1}, {}}, batch_);
-      LearnBatch learn_batch;
-      learn_batch.x = batch_.x.view();
-      learn_batch.y = batch_.y.view();
-      learn_batch.times = &time;
-      learn_batch.x_texts = &x_text;
-      learn_batch.y_texts = &y_text;
-      stream_->learn(learn_batch, 0, false);
+      stream_->learn({batch_.x.view(), batch_.y.view(), &time, &x_text, &y_text}, 0, false);
       journal_.add(x_text, y_text, time, hash_id(std::to_string(time)));
     }
   }
