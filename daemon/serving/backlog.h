@@ -1,6 +1,6 @@
 // What a lane has accepted and is not done with, in pairs and bytes, against its limits.
 //
-// The I/O thread asks for room. Any thread adds and removes; whatever is added is removed once.
+// The loop's thread asks for room. Any thread adds and removes; whatever is added is removed once.
 #pragma once
 
 #include <atomic>

@@ -18,9 +18,9 @@ class ExplainStage {
                LaneCounters& counters, Completion& completion);
 
   void set_limit(std::uint64_t most_bytes);
-  // Takes a task over, or refuses it because too many wait. The I/O thread.
+  // Takes a task over, or refuses it because too many wait. The loop's thread.
   [[nodiscard]] bool offer(const std::shared_ptr<Task>& task);
-  // Offers are refused from now on. The I/O thread, before the background is closed.
+  // Offers are refused from now on. The loop's thread, before the background is closed.
   void close() { is_closed_ = true; }
 
  private:

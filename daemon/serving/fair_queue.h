@@ -10,7 +10,7 @@
 // would never learn.
 //
 // Room is shared by dynamic thresholds (Choudhury and Hahne, 1998): a client may fill as much as is
-// still free, so that one that floods the queue gets half of it and never all. The I/O thread
+// still free, so that one that floods the queue gets half of it and never all. The loop's thread
 // offers, workers take.
 #pragma once
 

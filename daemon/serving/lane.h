@@ -10,7 +10,7 @@
 // its pairs are scored by all pairs before them. Lanes share nothing but the state writer, so that
 // a slow or broken encoder in one does not delay another.
 //
-// For the I/O thread; callers and the listener are told from the lane's threads.
+// For the loop's thread; callers and the listener are told from the lane's threads.
 #pragma once
 
 #include <cstdint>

@@ -25,7 +25,7 @@ struct LaneParts {
   LaneParts(const StreamSettings& as, std::unique_ptr<Stream> of, const Recovery& recovery,
             std::unique_ptr<StreamJournal> kept_by, const Lane& lane, LaneListener& listener);
 
-  StreamSettings settings;  // the I/O thread's
+  StreamSettings settings;  // the loop's
   std::unique_ptr<Stream> stream;
   std::unique_ptr<StreamJournal> journal;  // null: nothing is kept
   LaneCounters counters;

@@ -41,7 +41,7 @@ class ModelPipeline : public Pipeline {
 
   LaneParts& parts_;
   const std::size_t batch_pairs_;
-  WorkerScratch own_scratch_;  // the I/O thread's
+  WorkerScratch own_scratch_;  // the loop's
   LearnQueue learn_queue_;
   DurableTasks tasks_;
   Snapshots snapshots_;

@@ -29,10 +29,10 @@ class Pipeline {
   Pipeline(Pipeline&&) = delete;
   Pipeline& operator=(Pipeline&&) = delete;
 
-  // The I/O thread: takes over what may change while it runs.
+  // The loop's thread: takes over what may change while it runs.
   virtual void update(const StreamSettings& settings) = 0;
-  // The I/O thread: scores a few vectors itself, which saves two changes of threads, where there is
-  // nothing to encode, nothing to learn and nobody before them. False: it is not such a task.
+  // The loop's thread: scores a few vectors itself, which saves two changes of threads, where there
+  // is nothing to encode, nothing to learn and nobody before them. False: it is not such a task.
   [[nodiscard]] virtual bool score_here(const std::shared_ptr<Task>& task) = 0;
 };
 

@@ -14,7 +14,7 @@
 
 namespace phsic {
 
-// Whether the I/O thread may score so many vectors by itself, at so many multiplications and
+// Whether the loop's thread may score so many vectors by itself, at so many multiplications and
 // additions each. It must not be kept from its sockets: what is allowed takes a few tenths of a
 // millisecond.
 [[nodiscard]] constexpr bool is_quick(std::size_t pairs, std::uint64_t multiply_adds) {

@@ -1,6 +1,6 @@
 // A request on its way through a lane: what is asked, what has come of it, and who is told.
 //
-// The I/O thread makes it, a lane's threads work on it one after the other (workers on different
+// The loop's thread makes it, a lane's threads work on it one after the other (workers on different
 // rows at once), and its caller is told when it is done.
 #pragma once
 

@@ -51,7 +51,7 @@ TEST_CASE("No source waits for ever, however room comes and goes") {
   Backlog backlog({2, 1000});
   std::atomic<int> left{kSources};
   std::vector<std::thread> threads;
-  // Offers come one at a time, as those of the I/O thread.
+  // Offers come one at a time, as those of the loop's thread.
   std::mutex offering;
   const auto offer = [&](const std::shared_ptr<FakeCaller>& source) {
     const std::lock_guard lock(offering);

@@ -29,7 +29,7 @@ TEST_CASE("What a score costs is counted from pivots, dimensions and rank") {
   CHECK(PublishedModel().multiply_adds() == 0);
 }
 
-TEST_CASE("The I/O thread scores a few vectors under cheap models only") {
+TEST_CASE("The loop's thread scores a few vectors under cheap models only") {
   // 300 dimensions at rank 300; 128 pivots of 300 dimensions at rank 128.
   CHECK(is_quick(4, 2 * (300 + 300 * 300)));
   CHECK(is_quick(4, 2 * (128 * (128 + 300) + 128 * 128)));
