@@ -14,10 +14,10 @@ constexpr std::size_t kCrowded = 32U << 20U;
 
 }  // namespace
 
-Socket::Sent Outbox::post(const std::string& client, Letter& letter) {
+Socket::Sent Outbox::post(const std::string& client, Answer& answer) {
   const std::array<std::string_view, 2> envelope = {client, ""};
   const auto sent =
-      socket_.send(std::span(envelope).first(letter.has_delimiter ? 2 : 1), letter.text);
+      socket_.send(std::span(envelope).first(answer.has_delimiter ? 2 : 1), answer.text);
   if (sent == Socket::Sent::kYes) ++sent_;
   if (sent == Socket::Sent::kNobody) ++lost_;
   return sent;
@@ -41,35 +41,35 @@ std::shared_ptr<Unsent> Outbox::share_for(const std::string& client, std::size_t
 bool Outbox::send(const std::string& client, bool has_delimiter, std::string text) {
   const auto share = share_for(client, text.size());
   if (share == nullptr) return false;
-  Letter letter{counted_message(std::move(text), share), has_delimiter};
+  Answer answer{counted_message(std::move(text), share), has_delimiter};
   const auto found = waiting_.find(client);
   if (found != waiting_.end()) {
-    found->second.push_back(std::move(letter));
-  } else if (post(client, letter) == Socket::Sent::kNotNow) {
-    waiting_[client].push_back(std::move(letter));
+    found->second.push_back(std::move(answer));
+  } else if (post(client, answer) == Socket::Sent::kNotNow) {
+    waiting_[client].push_back(std::move(answer));
   }
   return true;
 }
 
 void Outbox::give_up() {
-  for (const auto& [client, shelf] : waiting_) lost_ += shelf.size();
+  for (const auto& [client, answers] : waiting_) lost_ += answers.size();
   waiting_.clear();
 }
 
 void Outbox::flush() {
   for (auto it = waiting_.begin(); it != waiting_.end();) {
-    auto& [client, shelf] = *it;
-    while (!shelf.empty()) {
-      const auto sent = post(client, shelf.front());
+    auto& [client, answers] = *it;
+    while (!answers.empty()) {
+      const auto sent = post(client, answers.front());
       if (sent == Socket::Sent::kNotNow) break;
-      shelf.pop_front();
+      answers.pop_front();
       if (sent == Socket::Sent::kNobody) {
         // The rest is for nobody, too.
-        lost_ += shelf.size();
-        shelf.clear();
+        lost_ += answers.size();
+        answers.clear();
       }
     }
-    it = shelf.empty() ? waiting_.erase(it) : std::next(it);
+    it = answers.empty() ? waiting_.erase(it) : std::next(it);
   }
 }
 

@@ -49,24 +49,23 @@ class Outbox {
   [[nodiscard]] std::uint64_t lost() const { return lost_; }
 
  private:
-  struct Letter {
+  struct Answer {
     zmq::message_t text;
     bool has_delimiter = false;
   };
-  using Shelf = std::deque<Letter>;
 
   // What a client has not read, here and in ZeroMQ.
-  struct OfClient {
+  struct ClientShares {
     std::shared_ptr<Unsent> few;   // of the share for short answers
     std::shared_ptr<Unsent> rest;  // of the other
   };
 
   [[nodiscard]] std::shared_ptr<Unsent> share_for(const std::string& client, std::size_t size);
-  [[nodiscard]] Socket::Sent post(const std::string& client, Letter& letter);
+  [[nodiscard]] Socket::Sent post(const std::string& client, Answer& answer);
 
   Socket& socket_;
-  std::unordered_map<std::string, Shelf> waiting_;
-  std::unordered_map<std::string, OfClient> unsent_;
+  std::unordered_map<std::string, std::deque<Answer>> waiting_;
+  std::unordered_map<std::string, ClientShares> unsent_;
   // Sums of all clients.
   std::shared_ptr<Unsent> few_ = std::make_shared<Unsent>();
   std::shared_ptr<Unsent> rest_ = std::make_shared<Unsent>();
