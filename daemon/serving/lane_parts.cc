@@ -2,16 +2,16 @@
 
 namespace phsic {
 
-LaneParts::LaneParts(const StreamSettings& as, std::unique_ptr<Stream> of, const Recovery& recovery,
-                     std::unique_ptr<StreamJournal> kept_by, const Lane& lane,
-                     LaneListener& listener)
-    : settings(as),
-      stream(std::move(of)),
-      journal(std::move(kept_by)),
+LaneParts::LaneParts(const StreamSettings& initial_settings, std::unique_ptr<Stream> opened_stream,
+                     const Recovery& recovery, std::unique_ptr<StreamJournal> opened_journal,
+                     const Lane& lane, LaneListener& listener)
+    : settings(initial_settings),
+      stream(std::move(opened_stream)),
+      journal(std::move(opened_journal)),
       reporter(lane, listener),
-      queue({as.queue_pairs, as.queue_bytes}, as.learn_share),
-      unlearned({as.learn_queue_pairs, as.learn_queue_bytes}),
-      decide(as.flag_p_value, counters),
+      queue({settings.queue_pairs, settings.queue_bytes}, settings.learn_share),
+      unlearned({settings.learn_queue_pairs, settings.learn_queue_bytes}),
+      decide(settings.flag_p_value, counters),
       completion(*stream, unlearned, counters, reporter, sources),
       drift(recovery.serving, counters, reporter),
       background([this] { reporter.tell_closed(); }),

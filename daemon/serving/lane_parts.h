@@ -22,8 +22,9 @@
 namespace phsic {
 
 struct LaneParts {
-  LaneParts(const StreamSettings& as, std::unique_ptr<Stream> of, const Recovery& recovery,
-            std::unique_ptr<StreamJournal> kept_by, const Lane& lane, LaneListener& listener);
+  LaneParts(const StreamSettings& initial_settings, std::unique_ptr<Stream> opened_stream,
+            const Recovery& recovery, std::unique_ptr<StreamJournal> opened_journal,
+            const Lane& lane, LaneListener& listener);
 
   StreamSettings settings;  // the loop's
   std::unique_ptr<Stream> stream;

@@ -37,7 +37,7 @@ void LearnStage::run() {
     for (auto& block : blocks) learn(block);
     queue_.give_back(blocks);
     sources_.tell();
-    look_around();
+    do_what_is_due();
   }
   builder_.finish();
   tasks_.flush();
@@ -50,7 +50,7 @@ std::chrono::steady_clock::time_point LearnStage::next_look() const {
   return builder_.is_building() ? refresh : std::min(refresh, snapshots_.next_look());
 }
 
-void LearnStage::look_around() {
+void LearnStage::do_what_is_due() {
   if (builder_.is_built()) adopt();
   builder_.begin_by_time();
   // The state of a stream has no place for a model that is being built.

@@ -32,7 +32,7 @@ class LearnStage {
 
  private:
   [[nodiscard]] std::chrono::steady_clock::time_point next_look() const;
-  void look_around();
+  void do_what_is_due();
   void learn(LearnBlock& block);
   void learn_rows(LearnBlock& block, std::size_t first, std::size_t last);
   void learn_run(LearnBlock& block, std::size_t first, std::size_t last);
