@@ -92,9 +92,9 @@ std::string WireClient::receive() {
 nlohmann::json WireClient::ask(const std::string& request) {
   const std::string_view frame = request;
   send({&frame, 1});
-  auto reply = nlohmann::json::parse(receive());
-  if (!reply.at("ok").get<bool>()) throw std::runtime_error(reply.dump());
-  return reply;
+  auto answer = nlohmann::json::parse(receive());
+  if (!answer.at("ok").get<bool>()) throw std::runtime_error(answer.dump());
+  return answer;
 }
 
 LiveDaemon::LiveDaemon(const std::vector<std::string>& settings)

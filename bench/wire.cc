@@ -46,8 +46,8 @@ void send(WireClient& client, const Frames& frames) {
   client.send(views);
 }
 
-void require_ok(const std::string& reply) {
-  if (!reply.starts_with("{\"ok\":true")) throw std::runtime_error(reply);
+void require_ok(const std::string& answer) {
+  if (!answer.starts_with("{\"ok\":true")) throw std::runtime_error(answer);
 }
 
 void teach(WireClient& client, const TextSample& sample) {
@@ -98,8 +98,8 @@ std::vector<double> paced_latencies(WireClient& client, const Frames& frames, do
       due.push_back(Clock::now());
       ++sent;
     }
-    zmq::message_t reply;
-    while (client.socket().recv(reply, zmq::recv_flags::dontwait)) {
+    zmq::message_t answer;
+    while (client.socket().recv(answer, zmq::recv_flags::dontwait)) {
       // One client's answers to equal requests come in order.
       latencies.push_back(since(due[latencies.size()]));
     }

@@ -32,7 +32,7 @@ inline constexpr std::size_t kBatchPairs = 256;
 
 void send(WireClient& client, const Frames& frames);
 // Throws unless the answer is ok.
-void require_ok(const std::string& reply);
+void require_ok(const std::string& answer);
 // kLearned pairs, and a model of them.
 void teach(WireClient& client, const TextSample& sample);
 

@@ -109,13 +109,13 @@ void wire_throughput(Report& report) {
     scoring.push_back(request("\"op\":\"score\",", sample, first, kBatchPairs));
     learning.push_back(request("\"op\":\"score-and-learn\",", sample, first, kBatchPairs));
   }
-  const auto reply = daemon.client().ask(scoring[0]);
+  const auto answer = daemon.client().ask(scoring[0]);
   std::vector<double> expected(kBatchPairs);
   std::vector<PairProblem> problems;
   local->score({std::span(sample.x).first(kBatchPairs), std::span(sample.y).first(kBatchPairs), {}},
                expected.data(), problems);
   for (std::size_t i = 0; i < kBatchPairs; i += 17) {
-    require_close("the score over the wire", reply["scores"][i].get<double>(), expected[i], 1e-3);
+    require_close("the score over the wire", answer["scores"][i].get<double>(), expected[i], 1e-3);
   }
   double best_ours = 0;
   double best_local = 0;

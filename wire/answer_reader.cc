@@ -51,19 +51,19 @@ std::string notation_of(const dom::element& value) {
 
 }  // namespace
 
-std::optional<RefusedError> refusal(const JsonObject& reply, const std::string& endpoint) {
-  const auto ok = reply.find_flag("ok");
+std::optional<RefusedError> refusal(const JsonObject& answer, const std::string& endpoint) {
+  const auto ok = answer.find_flag("ok");
   if (!ok) refuse_member("ok", "missing", "true or false");
   if (*ok) return std::nullopt;
-  const auto error = reply.object("error");
+  const auto error = answer.object("error");
   const std::string code(error.text("code"));
   return RefusedError(
       code, fmt::format("{}: {}: {}", endpoint, printable(code), printable(error.text("message"))));
 }
 
-void read_problems(const JsonObject& reply, std::size_t first, std::size_t count,
+void read_problems(const JsonObject& answer, std::size_t first, std::size_t count,
                    std::vector<PairProblem>& problems) {
-  const auto list = reply.find_array("problems");
+  const auto list = answer.find_array("problems");
   if (!list) return;
   for (const auto element : *list) {
     const auto problem = object_in(element, "problems");
@@ -78,11 +78,11 @@ void read_problems(const JsonObject& reply, std::size_t first, std::size_t count
   }
 }
 
-void read_scores(const JsonObject& reply, std::size_t first, std::size_t count, double* scores,
+void read_scores(const JsonObject& answer, std::size_t first, std::size_t count, double* scores,
                  std::vector<PairProblem>& problems) {
   const auto before = problems.size();
-  read_problems(reply, first, count, problems);
-  const auto list = reply.array("scores");
+  read_problems(answer, first, count, problems);
+  const auto list = answer.array("scores");
   std::size_t i = 0;
   for (const auto element : list) {
     if (i == count) break;
@@ -110,8 +110,8 @@ void read_scores(const JsonObject& reply, std::size_t first, std::size_t count, 
   }
 }
 
-JsonObject stats_of_stream(const JsonObject& reply, const std::string& stream) {
-  const auto streams = reply.object("streams");
+JsonObject stats_of_stream(const JsonObject& answer, const std::string& stream) {
+  const auto streams = answer.object("streams");
   if (!stream.empty()) return streams.object(stream);
   if (streams.members().size() != 1) {
     refuse_member("streams", fmt::format("{} streams", streams.members().size()), "one");
@@ -139,16 +139,16 @@ StreamFacts read_facts(const JsonObject& stats) {
   return facts;
 }
 
-Calibration read_calibration(const JsonObject& reply, const JsonObject& stats) {
+Calibration read_calibration(const JsonObject& answer, const JsonObject& stats) {
   auto calibration = stats.find_object("calibration");
-  if (!calibration) calibration = reply.find_object("calibration");
+  if (!calibration) calibration = answer.find_object("calibration");
   if (!calibration) return {};
   return {numbers_in(*calibration, "matched"), numbers_in(*calibration, "null")};
 }
 
-std::vector<RemoteStream> read_streams(const JsonObject& reply) {
+std::vector<RemoteStream> read_streams(const JsonObject& answer) {
   std::vector<RemoteStream> streams;
-  for (const auto element : reply.array("streams")) {
+  for (const auto element : answer.array("streams")) {
     const auto stream = object_in(element, "streams");
     RemoteStream found;
     found.name = stream.text("name");
@@ -164,9 +164,9 @@ std::vector<RemoteStream> read_streams(const JsonObject& reply) {
   return streams;
 }
 
-RequestLimits read_limits(const JsonObject& reply) {
+RequestLimits read_limits(const JsonObject& answer) {
   RequestLimits limits;
-  const auto found = reply.find_object("limits");
+  const auto found = answer.find_object("limits");
   if (!found) return limits;
   if (const auto pairs = found->find_count("request_pairs")) {
     limits.pairs = std::clamp<std::size_t>(*pairs, 1, kRequestPairs);
@@ -190,9 +190,9 @@ const RemoteStream& choose_stream(const std::vector<RemoteStream>& streams, cons
                           name.empty() ? "none" : name, endpoint, fmt::join(names, ", ")));
 }
 
-std::vector<std::string> read_endpoints(const JsonObject& reply, std::string_view socket) {
+std::vector<std::string> read_endpoints(const JsonObject& answer, std::string_view socket) {
   std::vector<std::string> endpoints;
-  const auto all = reply.object("endpoints");
+  const auto all = answer.object("endpoints");
   const auto bound = all.find_array(socket);
   if (!bound) return endpoints;
   for (const auto element : *bound) endpoints.emplace_back(text_in(element, socket));

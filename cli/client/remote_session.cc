@@ -78,9 +78,9 @@ void RemoteSession::score(const TextPairs& pairs, double* scores,
     first += std::max<std::size_t>(count, 1);
   }
   const Loan client(*this);
-  client->ask_all(requests, Patience::kShort, [&](std::size_t number, const Message& reply) {
+  client->ask_all(requests, Patience::kShort, [&](std::size_t number, const Message& answer) {
     const auto [first, count] = parts[number];
-    read_scores(reply.root(), first, count, scores + first, problems);
+    read_scores(answer.root(), first, count, scores + first, problems);
   });
   std::sort(problems.begin(), problems.end(),
             [](const auto& a, const auto& b) { return a.row < b.row; });
@@ -108,21 +108,21 @@ void RemoteSession::ask_in_order(std::string_view op, const TextPairs& pairs, do
       continue;
     }
     request.add_true("wait");
-    const auto reply = client->ask(request, Patience::kLong);
+    const auto answer = client->ask(request, Patience::kLong);
     if (scores != nullptr) {
-      read_scores(reply.root(), first, count, scores + first, problems);
+      read_scores(answer.root(), first, count, scores + first, problems);
     } else {
-      read_problems(reply.root(), first, count, problems);
+      read_problems(answer.root(), first, count, problems);
     }
-    take_until_refresh(reply.root());
+    take_until_refresh(answer.root());
     first += count;
   }
 }
 
 // A stream without models has no end.
-void RemoteSession::take_until_refresh(const JsonObject& reply) {
-  auto left = reply.find_count("until_refresh");
-  if (!left) left = reply.find_count("room");  // of a daemon up to 0.1
+void RemoteSession::take_until_refresh(const JsonObject& answer) {
+  auto left = answer.find_count("until_refresh");
+  if (!left) left = answer.find_count("room");  // of a daemon up to 0.1
   until_refresh_ = std::max<std::size_t>(left.value_or(std::numeric_limits<std::size_t>::max()), 1);
 }
 
@@ -147,8 +147,8 @@ void RemoteSession::rank(std::string_view x, std::span<const std::string_view> c
       problems.push_back({first++, limits_.too_large("candidate, with its context,")});
       continue;
     }
-    const auto reply = client->ask(request);
-    read_scores(reply.root(), first, count, scores + first, problems);
+    const auto answer = client->ask(request);
+    read_scores(answer.root(), first, count, scores + first, problems);
     first += count;
   }
 }
@@ -160,17 +160,17 @@ Message RemoteSession::stats(bool calibration) const {
 }
 
 StreamFacts RemoteSession::facts() const {
-  const auto reply = stats(false);
-  return read_facts(stats_of_stream(reply.root(), stream_.name));
+  const auto answer = stats(false);
+  return read_facts(stats_of_stream(answer.root(), stream_.name));
 }
 
 const Calibration& RemoteSession::calibration() const {
   const auto present = stats(false);
   const auto model = stats_of_stream(present.root(), stream_.name).find_count("model");
   if (calibrated_model_ && calibrated_model_ == model) return calibration_;
-  const auto reply = stats(true);
-  const auto of_stream = stats_of_stream(reply.root(), stream_.name);
-  calibration_ = read_calibration(reply.root(), of_stream);
+  const auto answer = stats(true);
+  const auto of_stream = stats_of_stream(answer.root(), stream_.name);
+  calibration_ = read_calibration(answer.root(), of_stream);
   calibrated_model_ = of_stream.find_count("model");
   return calibration_;
 }

@@ -46,7 +46,7 @@ class RemoteSession : public Session {
   // Asks `op` of all pairs, part after part, and waits until they have been learned.
   void ask_in_order(std::string_view op, const TextPairs& pairs, double* scores,
                     std::vector<PairProblem>& problems);
-  void take_until_refresh(const JsonObject& reply);
+  void take_until_refresh(const JsonObject& answer);
   [[nodiscard]] Message stats(bool calibration) const;
 
   ConnectArguments daemon_;

@@ -40,9 +40,9 @@ void run_refresh(const RefreshArguments& arguments) {
   print_answer(arguments.daemon, request, Patience::kLong, arguments.json, describe_members);
 }
 
-std::string describe_members(const JsonObject& reply) {
+std::string describe_members(const JsonObject& answer) {
   std::vector<std::vector<std::string>> rows;
-  for (const auto [name, value] : reply.members()) {
+  for (const auto [name, value] : answer.members()) {
     if (name == "ok" || name == "id") continue;
     rows.push_back({printable(name), describe_value(name, value)});
   }
@@ -70,9 +70,9 @@ void run_streams(const AskArguments& arguments) {
                describe_streams);
 }
 
-std::string describe_streams(const JsonObject& reply) {
+std::string describe_streams(const JsonObject& answer) {
   std::string text;
-  for (const auto& stream : read_streams(reply)) {
+  for (const auto& stream : read_streams(answer)) {
     text += fmt::format("{}: {} pairs learned, model {}\n", printable(stream.name), stream.pairs,
                         stream.model);
     for (const auto& [name, value] : stream.options) {
@@ -87,17 +87,17 @@ void run_ping(const AskArguments& arguments) {
                describe_ping);
 }
 
-std::string describe_ping(const JsonObject& reply) {
-  auto text = fmt::format("phsicd {}\n", printable(reply.text("version")));
+std::string describe_ping(const JsonObject& answer) {
+  auto text = fmt::format("phsicd {}\n", printable(answer.text("version")));
   for (const char* socket : {"service", "ingest", "feed"}) {
-    for (const auto& endpoint : read_endpoints(reply, socket)) {
+    for (const auto& endpoint : read_endpoints(answer, socket)) {
       text += fmt::format("  {:<8} {}\n", socket, printable(endpoint));
     }
   }
-  if (const auto keeping = reply.find_flag("keeping")) {
+  if (const auto keeping = answer.find_flag("keeping")) {
     text += *keeping ? "  what is learned is kept\n" : "  what is learned is NOT kept\n";
   }
-  if (const auto starting = reply.find_object("starting")) {
+  if (const auto starting = answer.find_object("starting")) {
     text += fmt::format("  starting: {}", printable(starting->text("doing")));
     if (const auto stream = starting->find_text("stream")) text += " " + printable(*stream);
     if (const auto of = starting->count("of"); of > 0) {

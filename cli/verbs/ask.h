@@ -35,8 +35,8 @@ void run_streams(const AskArguments& arguments);
 void run_ping(const AskArguments& arguments);
 
 // The answers, for a reader. Each throws an Error if it is none.
-[[nodiscard]] std::string describe_members(const JsonObject& reply);
-[[nodiscard]] std::string describe_streams(const JsonObject& reply);
-[[nodiscard]] std::string describe_ping(const JsonObject& reply);
+[[nodiscard]] std::string describe_members(const JsonObject& answer);
+[[nodiscard]] std::string describe_streams(const JsonObject& answer);
+[[nodiscard]] std::string describe_ping(const JsonObject& answer);
 
 }  // namespace phsic

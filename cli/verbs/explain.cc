@@ -9,10 +9,11 @@
 namespace phsic {
 namespace {
 
-std::string describe_parts(const JsonObject& reply, std::string_view name, std::string_view title) {
+std::string describe_parts(const JsonObject& answer, std::string_view name,
+                           std::string_view title) {
   auto text = fmt::format("\n{}\n", title);
   bool none = true;
-  for (const auto element : reply.array(name)) {
+  for (const auto element : answer.array(name)) {
     simdjson::dom::object members;
     if (element.get(members) != simdjson::SUCCESS) {
       refuse_member(name, describe(element.type()), "an array of objects");
@@ -45,13 +46,13 @@ void ExplainArguments::add_to(CLI::App& verb) {
       "  phsic explain 'how are you' 'fine, thanks' --top 3");
 }
 
-std::string describe_explanation(const JsonObject& reply) {
-  auto text = fmt::format("score {:.4f}", reply.number("score"));
-  if (const auto model = reply.find_count("model")) text += fmt::format(", model {}", *model);
-  const auto rest = reply.find_number("rest").value_or(0);
+std::string describe_explanation(const JsonObject& answer) {
+  auto text = fmt::format("score {:.4f}", answer.number("score"));
+  if (const auto model = answer.find_count("model")) text += fmt::format(", model {}", *model);
+  const auto rest = answer.find_number("rest").value_or(0);
   if (rest != 0) text += fmt::format(", {:.4f} of it by no learned pair", rest);
-  return text + '\n' + describe_parts(reply, "raise", "raised by") +
-         describe_parts(reply, "lower", "lowered by");
+  return text + '\n' + describe_parts(answer, "raise", "raised by") +
+         describe_parts(answer, "lower", "lowered by");
 }
 
 void run_explain(const ExplainArguments& arguments) {

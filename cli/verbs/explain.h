@@ -21,6 +21,6 @@ struct ExplainArguments {
 void run_explain(const ExplainArguments& arguments);
 
 // The answer to `explain`, for a reader. Throws an Error if it is none.
-[[nodiscard]] std::string describe_explanation(const JsonObject& reply);
+[[nodiscard]] std::string describe_explanation(const JsonObject& answer);
 
 }  // namespace phsic

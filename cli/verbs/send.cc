@@ -35,11 +35,11 @@ struct Target {
 Target find_target(const SendArguments& arguments) {
   if (!arguments.endpoint.empty()) return {arguments.endpoint, arguments.daemon.stream, true};
   auto client = arguments.daemon.connect();
-  const auto reply = client.ask(RequestWriter("streams", ""));
-  const auto streams = read_streams(reply.root());
+  const auto answer = client.ask(RequestWriter("streams", ""));
+  const auto streams = read_streams(answer.root());
   const auto& stream = choose_stream(streams, arguments.daemon.stream, client.endpoint());
   return {ask_for_endpoint(client, "ingest"), stream.name, spec_of(stream).learns_identical,
-          read_limits(reply.root())};
+          read_limits(answer.root())};
 }
 
 class Sender {

@@ -126,9 +126,9 @@ std::string describe_value(std::string_view name, const dom::element& value) {
   return value.is_null() ? "-" : printable(simdjson::minify(value));
 }
 
-std::string describe_stats(const JsonObject& reply) {
+std::string describe_stats(const JsonObject& answer) {
   Columns streams;
-  const auto all = reply.object("streams");
+  const auto all = answer.object("streams");
   for (const auto [name, stream] : all.members()) {
     dom::object members;
     if (stream.get(members) != simdjson::SUCCESS) {
@@ -137,7 +137,7 @@ std::string describe_stats(const JsonObject& reply) {
     streams.add(name, JsonObject(members));
   }
   std::string text = streams.text();
-  if (const auto daemon = reply.find_object("daemon")) {
+  if (const auto daemon = answer.find_object("daemon")) {
     Columns columns;
     columns.add("daemon", *daemon);
     text += '\n' + columns.text();

@@ -20,6 +20,6 @@ namespace phsic {
 
 // The answer to `stats`: everything that it has, a row for each member and a column for each
 // stream. Throws an Error if it is none.
-[[nodiscard]] std::string describe_stats(const JsonObject& reply);
+[[nodiscard]] std::string describe_stats(const JsonObject& answer);
 
 }  // namespace phsic

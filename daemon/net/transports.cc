@@ -87,7 +87,7 @@ std::unique_ptr<Socket> Transports::make_socket(zmq::socket_type type) {
 
 void Transports::open_service(RequestHandler& handler) {
   auto socket = make_socket(zmq::socket_type::router);
-  // A reply that cannot be delivered is noticed and counted.
+  // An answer that cannot be delivered is noticed and counted.
   socket->zmq().set(zmq::sockopt::router_mandatory, 1);
   for (const auto& endpoint : config_.service) socket->bind(endpoint);
   service_ = std::make_unique<ZmqService>(
@@ -157,7 +157,7 @@ void Transports::stop_sources() {
 
 void Transports::give_up_unsent() {
   service_->give_up();
-  log(LogLevel::kWarning, "unread answers", {{"lost", service_->lost_replies()}});
+  log(LogLevel::kWarning, "unread answers", {{"lost", service_->lost_answers()}});
 }
 
 void Transports::close() {
@@ -188,9 +188,9 @@ void Transports::add_facts(PingFacts& facts) const {
 
 void Transports::add_statistics(DaemonStatistics& statistics) const {
   statistics.requests = service_->requests();
-  statistics.replies = service_->replies();
+  statistics.replies = service_->answers();
   statistics.bad_requests = service_->bad_requests();
-  statistics.lost_replies = service_->lost_replies();
+  statistics.lost_replies = service_->lost_answers();
   for (const auto& source : sources_) {
     const auto& counts = source->counts();
     statistics.messages += counts.messages;

@@ -57,8 +57,8 @@ class ZmqService {
 
   [[nodiscard]] std::uint64_t requests() const { return requests_; }
   [[nodiscard]] std::uint64_t bad_requests() const { return bad_requests_; }
-  [[nodiscard]] std::uint64_t replies() const { return outbox_.sent(); }
-  [[nodiscard]] std::uint64_t lost_replies() const { return outbox_.lost(); }
+  [[nodiscard]] std::uint64_t answers() const { return outbox_.sent(); }
+  [[nodiscard]] std::uint64_t lost_answers() const { return outbox_.lost(); }
 
  private:
   class Client;

@@ -467,8 +467,8 @@ class HostileDaemon(Case):
                     continue
                 client, text = service.recv_multipart()
                 request = json.loads(text)
-                reply = {"ok": True, "id": request["id"], **self.answer(request["op"])}
-                service.send_multipart([client, json.dumps(reply, ensure_ascii=False).encode()])
+                answer = {"ok": True, "id": request["id"], **self.answer(request["op"])}
+                service.send_multipart([client, json.dumps(answer, ensure_ascii=False).encode()])
 
     def answer(self, op):
         bad = self.BAD

@@ -187,9 +187,9 @@ void write_requests(SeedWriter& seeds) {
 }
 
 // The examples of docs/protocol.md, more or less.
-void write_replies(SeedWriter& seeds) {
+void write_answers(SeedWriter& seeds) {
   for (
-      const char* reply :
+      const char* answer :
       {R"({"ok":true,"id":42,"scores":[1.83,null,-2],"percentiles":[0.61],"p_values":[0.012],)"
        R"("model":17,"epoch":0,"problems":[{"pair":1,"message":"y: found no number"}]})",
        R"({"ok":false,"id":42,"error":{"code":"overloaded","message":"the queue is full"}})",
@@ -204,7 +204,7 @@ void write_replies(SeedWriter& seeds) {
        R"({"seq":7,"id":"m-1","score":1.83,"percentile":0.61,"p_value":0.012,"time":1700000000.5,)"
        R"("delay":0.0003,"x":"\u001b[2J","y":"b"})",
        R"({"seq":3,"event":"refresh","model":18,"pairs":5120,"self_auc":0.93})"}) {
-    seeds.write("reply_fuzz", reply);
+    seeds.write("answer_fuzz", answer);
   }
 }
 
@@ -226,7 +226,7 @@ void write_configurations(SeedWriter& seeds) {
 }
 
 void write_all(SeedWriter& seeds) {
-  write_replies(seeds);
+  write_answers(seeds);
   write_configurations(seeds);
   write_requests(seeds);
   write_tables(seeds);

@@ -13,16 +13,16 @@ struct Scores {
   std::vector<PairProblem> problems;
 };
 
-Scores scores_in(std::string_view reply, std::size_t first, std::size_t count) {
+Scores scores_in(std::string_view answer, std::size_t first, std::size_t count) {
   Scores scores;
   scores.values.resize(count);
-  const Message message(reply);
+  const Message message(answer);
   read_scores(message.root(), first, count, scores.values.data(), scores.problems);
   return scores;
 }
 
-std::vector<RemoteStream> streams_in(std::string_view reply) {
-  return read_streams(Message(reply).root());
+std::vector<RemoteStream> streams_in(std::string_view answer) {
+  return read_streams(Message(answer).root());
 }
 
 TEST_CASE("Scores come with the problems of those that have none") {
@@ -51,21 +51,21 @@ TEST_CASE("A problem of no pair is one of what is ranked") {
 }
 
 TEST_CASE("Scores that do not fit what was asked are refused") {
-  for (const char* reply :
+  for (const char* answer :
        {R"({"ok":true})", R"({"scores":[1]})", R"({"scores":[1,2,3]})", R"({"scores":[1,"2"]})",
         R"({"scores":{"0":1}})", R"({"scores":[1,2],"problems":[{"pair":2,"message":""}]})",
         R"({"scores":[1,2],"problems":[{"pair":-1,"message":""}]})",
         R"({"scores":[1,2],"problems":[{"pair":0}]})", R"({"scores":[1,2],"problems":[3]})",
         R"({"scores":[1,2],"problems":1})"}) {
-    CAPTURE(reply);
-    CHECK_THROWS_WITH(scores_in(reply, 0, 2), Contains("expected"));
+    CAPTURE(answer);
+    CHECK_THROWS_WITH(scores_in(answer, 0, 2), Contains("expected"));
   }
 }
 
 TEST_CASE("What is no JSON object is refused") {
-  for (const char* reply : {"", "[]", "1", "{", "{\"a\":\xff}", R"({"a":1}x)", "\x1b[2J"}) {
-    CAPTURE(reply);
-    CHECK_THROWS_WITH(Message(reply), Contains("expected") && !Contains("\x1b"));
+  for (const char* answer : {"", "[]", "1", "{", "{\"a\":\xff}", R"({"a":1}x)", "\x1b[2J"}) {
+    CAPTURE(answer);
+    CHECK_THROWS_WITH(Message(answer), Contains("expected") && !Contains("\x1b"));
   }
   CHECK_THROWS_AS(Message(std::string(100'000, '[')), Error);
 }
