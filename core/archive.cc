@@ -96,7 +96,7 @@ std::string seal(std::string_view kind, const std::string& payload) {
   for (const char c : kind) writer.number(c);
   writer.number(kArchiveVersion);
   writer.number<std::uint64_t>(payload.size());
-  // Snapshots are large: copied once.
+  // Snapshots are large, so the payload is copied only once.
   std::string bytes;
   bytes.reserve(writer.bytes().size() + payload.size() + kChecksumSize);
   bytes += writer.bytes();

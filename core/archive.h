@@ -23,7 +23,7 @@
 
 namespace phsic {
 
-// What is written, and the oldest that can still be read.
+// The version that is written, and the oldest that can still be read.
 inline constexpr std::uint32_t kArchiveVersion = 3;
 inline constexpr std::uint32_t kOldestArchiveVersion = 2;
 
@@ -88,9 +88,9 @@ class Reader {
   explicit Reader(std::span<const char> payload, std::uint32_t version = kArchiveVersion)
       : rest_(payload), size_(payload.size()), version_(version) {}
 
-  // Of the archive: what an older one does not have must not be read from it.
+  // The archive's version. A field that came with a later version must not be read from it.
   [[nodiscard]] std::uint32_t version() const { return version_; }
-  // What was not read yet.
+  // The bytes that were not read yet.
   [[nodiscard]] std::span<const char> rest() const { return rest_; }
 
   // `field` names the value in error messages.
@@ -165,7 +165,7 @@ class Reader {
   // Throws the Error for a field whose value makes no sense; `why` says found and expected.
   [[noreturn]] void refuse(const char* field, const std::string& why) const;
 
-  // REQUIRES: nothing is left, else throws.
+  // Throws if anything is left.
   void finish() const;
 
  private:

@@ -1,8 +1,9 @@
 // What a score means: where it stands among recent pairs and against random pairing.
 //
-// Made from scores of held-back pairs as they are (matched) and with y's exchanged (null), and kept
-// with the estimator that gave them, so that it never goes stale against it (a refresh that learns
-// the held-back pairs afterwards keeps the calibration from before). Immutable.
+// It is made from the scores of held-back pairs as they are (matched) and with their y's exchanged
+// (null). It is kept with the estimator that gave these scores, so that the two belong together;
+// only a refresh that learns the held-back pairs afterwards keeps the calibration from before.
+// Immutable.
 #pragma once
 
 #include <optional>

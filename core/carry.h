@@ -3,12 +3,11 @@
 // A pair's features under the old pivots, a_old(x) = L_old^-1 k_old(x), are taken to the new ones
 // by T = L_new^-1 K_new,old L_old^-T. |T| <= 1, and |a_new(x) - T a_old(x)| <=
 // sqrt(residual_old(x)), so that a pair's share of the error in M_xx is at most 2 sqrt(k(x,x)
-// residual_old(x)). A sample of the learned pairs, for which both sides are known, then serves as
-// control variate: what is added to the sums is (sample in new features) - T (sample in old
-// features), weighed to stand for the whole stream. While the sample still holds every pair, the
-// result is exact;
-// from then on it counts as no more effective pairs than the sample has, since it carries the
-// sample's noise.
+// residual_old(x)). A sample of the learned pairs, which are known in both features, then serves as
+// control variate: (sample in new features) - T (sample in old features), weighed to stand for the
+// whole stream, is added to the sums. While the sample still holds every pair, the result is exact.
+// From then on it carries the sample's noise, so it counts as no more effective pairs than the
+// sample has.
 #pragma once
 
 #include <Eigen/Core>
@@ -39,8 +38,9 @@ template <class T>
 void carry_over(Moments& moments, FeaturePair<T> from, FeaturePair<T> to,
                 const typename Reservoir<T>::Sample& sample, Workspace& workspace);
 
-// For when the kernel itself has changed and nothing can be carried: means and covariances of the
-// sample alone, in the features `to`, with the weights and pairs of `moments`.
+// Instead of carry_over(), when the kernel itself has changed and nothing can be carried. Gives
+// `moments` the means and covariances of the sample alone, in the features `to`; its weights and
+// pairs stay.
 template <class T>
 void rebuild(Moments& moments, FeaturePair<T> to, const typename Reservoir<T>::Sample& sample,
              Workspace& workspace);

@@ -15,12 +15,13 @@
 namespace phsic {
 namespace {
 
-// How many standard errors better another ridge, another kind has to be: the sample is small, and a
-// score that changes its scale from refresh to refresh is worth less than one that does not.
+// How many standard errors better another ridge or another kind has to be. The sample is small, and
+// a score that changes its scale from refresh to refresh is worth less than one that does not.
 constexpr double kClearRidge = 1;
 constexpr double kClearKind = 2;
 
-// Others that each pair is compared with: more than for a report, for differences are small.
+// How many other y's each pair is compared with: more than for a report, since the differences are
+// small.
 constexpr std::size_t kManyShuffles = 63;
 
 CanonicalBasis basis_for(const Covariance& covariance, const EstimatorSpec& spec, double ridge,
@@ -105,7 +106,7 @@ class Contest {
   }
 
   // Tries the kinds that share the ridge's decomposition. Each takes the place of the best of its
-  // kind if it is clearly better. Did one of them?
+  // kind if it is clearly better. Returns whether one did.
   bool try_ridge(double ridge) {
     const auto basis = basis_for(covariance_, spec_, ridge, seed_);
     bool improved = false;
@@ -131,7 +132,7 @@ class Contest {
     const auto* ridge = start;
     while (ridge != std::begin(kRidgeGrid) && try_ridge(*--ridge)) {
     }
-    if (ridge + 1 < start) return;  // it went down well
+    if (ridge + 1 < start) return;  // smaller ridges did better
     ridge = start;
     while (++ridge != std::end(kRidgeGrid) && try_ridge(*ridge)) {
     }

@@ -10,17 +10,18 @@
 namespace phsic {
 namespace {
 
-// Of features, and of the vector itself. Under a linear kernel one vector at the limit weighs as
-// much as 10,000 usual ones; polynomials reach the first limit much earlier than the second.
+// How many times the usual length is too long: of the features, and of the vector itself. Under a
+// linear kernel one vector at the limit weighs as much as 10,000 usual ones; polynomials reach the
+// first limit much earlier than the second.
 constexpr double kLongestFeatures = 100;
 constexpr double kLongestVector = 10;
 
-// As many steps up as there are vectors longer than usual, 9 times as many down. 256 steps up
-// double the length.
+// A vector longer than usual is one step up, a shorter one a ninth of a step down, so that the two
+// balance where a tenth is longer. 256 steps up double the length.
 constexpr double kStepsToDouble = 256;
 constexpr double kDownSteps = 9;
 
-// No vector has a larger one: kMaxDimension values of kMaxMagnitude.
+// No squared length is larger: a vector has at most kMaxDimension values of kMaxMagnitude.
 constexpr double kLargest = 1e24;
 
 }  // namespace
@@ -28,7 +29,7 @@ constexpr double kLargest = 1e24;
 void UsualLength::begin(std::vector<double> squared_lengths) {
   std::erase(squared_lengths, 0.0);
   if (squared_lengths.empty()) return;
-  // Not the last one, unless there is no other.
+  // Not the longest one, unless there is no other.
   const auto place = static_cast<std::ptrdiff_t>((squared_lengths.size() - 1) * 9 / 10);
   std::nth_element(squared_lengths.begin(), squared_lengths.begin() + place, squared_lengths.end());
   squared_ = squared_lengths[static_cast<std::size_t>(place)];

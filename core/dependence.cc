@@ -15,7 +15,7 @@ namespace {
 
 constexpr double kFewestPairs = 6;
 
-// The pairs that the pivots come from may make up this share of the variance of a side.
+// The pairs that the pivots come from may make up this share of the variance of a side, at most.
 constexpr double kMostByPivots = 0.1;
 
 // Exchanges of the y's. The smallest p-value is 1 / (kPermutations + 1).

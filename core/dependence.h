@@ -14,8 +14,8 @@ namespace phsic {
 struct Dependence {
   double hsic = 0;            // |C_xy|_F^2
   std::optional<double> cka;  // |C_xy|_F^2 / |C_xx|_F |C_yy|_F; none without variance or cross only
-  // Of so large an HSIC if x and y were independent. None below 6 effective pairs, without
-  // variance, or cross only.
+  // How likely an HSIC this large is if x and y are independent. None below 6 effective pairs,
+  // without variance, or cross only.
   std::optional<double> p_value;
 
   void save(Writer& writer) const;
@@ -26,24 +26,24 @@ struct Dependence {
 // corrections that few pairs need.
 [[nodiscard]] Dependence measure_dependence(const Covariance& covariance);
 
-// Is that p-value right? Not when the moments are estimates, nor when the pairs that the pivots
-// come from make up much of the variance: few pairs then make the HSIC what it is, and its
+// Whether that p-value is right. It is not when the moments are estimates, nor when the pairs that
+// the pivots come from make up much of the variance: a few pairs then decide the HSIC, and its
 // distribution is far from a gamma distribution.
 template <class T>
 [[nodiscard]] bool moments_tell_p_value(const Covariance& covariance, const FeatureMap<T>& x,
                                         const FeatureMap<T>& y);
 
-// How many of so many pairs make up the variance of a side, by the features of some of them: all
-// where they are alike, few where some are far longer than most.
+// How many of `pairs` pairs make up the variance of a side, estimated from the features of some of
+// them: all if they are alike, few if some are far longer than most.
 template <class T>
 [[nodiscard]] double pairs_that_count(const Items<T>& features, const Eigen::VectorXd& mean,
                                       double pairs);
 // Below this many the HSIC is not gamma distributed, nor near it.
 inline constexpr double kFewestThatCount = 50;
 
-// The p-value of pairs themselves, by exchanging their y's at random, under the kernels and not
-// their approximation by pivots. Takes at most kTestedPairs of the sample, drawn by weight. None
-// for fewer than 6. REQUIRES: fitted kernels.
+// The p-value of a permutation test, which exchanges the y's of sampled pairs at random. It uses
+// the kernels themselves, not their approximation by pivots. Takes at most kTestedPairs of the
+// sample, drawn by weight. None for fewer than 6. REQUIRES: fitted kernels.
 inline constexpr std::size_t kTestedPairs = 512;
 template <class T>
 [[nodiscard]] std::optional<double> permutation_p_value(const Kernel& kernel_x,

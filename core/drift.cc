@@ -10,8 +10,8 @@
 namespace phsic {
 namespace {
 
-// The calibration's scores come of products of whole blocks and differ from those of score() in
-// their last bits. Scores no further apart than this share of the largest one count as equal.
+// The calibration's scores come from products of whole blocks, so their last bits differ from those
+// of score(). Scores no further apart than this share of the largest one count as equal.
 constexpr double kRounding = 1e-5;
 // Up to here the distribution is computed exactly, in a quarter of a millisecond.
 constexpr std::uint64_t kMostPaths = 65536;
@@ -21,9 +21,9 @@ constexpr std::uint64_t kMostReference = std::uint64_t{1} << 32;
 constexpr std::uint64_t kMostPairs = std::uint64_t{1} << 62;
 
 // Under the hypothesis all orders of the m + n draws are equally likely. An order is a path from
-// (0, 0) to (m, n), one step for each draw, which is i/m - j/n apart at (i, j). Walks all of them
-// at once and adds up what leaves the band, so that small p-values keep their digits. REQUIRES: n
-// <= kMostShort.
+// (0, 0) to (m, n), one step for each draw; at (i, j) the two samples are i/m - j/n apart. Walks
+// all paths at once and adds up the probability that leaves the band, so that small p-values keep
+// their digits. REQUIRES: n <= kMostShort.
 double exact_p_value(std::uint64_t distance, std::uint64_t m, std::uint64_t n) {
   std::array<double, kMostShort + 1> inside{};  // in row i: the probability to come through (i, j)
   double left = 0;
@@ -171,7 +171,7 @@ DriftAlarm DriftAlarm::load(Reader& reader) {
   return alarm;
 }
 
-// Of the fields that were read; in_window_ is derived after it.
+// Checks the fields that were read; in_window_ is derived afterwards.
 void DriftAlarm::require_consistent(const Reader& reader) const {
   const auto descend = [](double a, double b) { return !(a < b); };  // NaN too
   if (std::adjacent_find(edges_.begin(), edges_.end(), descend) != edges_.end() ||

@@ -10,8 +10,8 @@
 // do not hide it, and look k may raise the alarm at p <= alpha / (k (k + 1)). These limits add up
 // to alpha, hence the promise: if the pairs given are independent and distributed like those of the
 // calibration, a model raises an alarm with probability at most alpha, however many pairs it is
-// given. So at most a share alpha of all models of a stationary stream do, in expectation. What is
-// promised of p-values holds for ties too, which only make them larger.
+// given. So at most a share alpha of all models of a stationary stream do, in expectation. The
+// promise holds for tied scores, too: ties only make p-values larger.
 //
 // The calibration must be by the very model that scores: not of Extent::kAll (refresh.h), which
 // changes the model after calibrating. Pairs that resemble their neighbours in time (one talk, one
@@ -36,8 +36,8 @@ inline constexpr double kDefaultDriftAlpha = 0.01;
 
 // What one look at the scores has found.
 struct DriftLook {
-  std::uint64_t pairs = 0;  // given since the restart, up to and with those looked at
-  double p_value = 1;       // of so different scores if nothing has changed
+  std::uint64_t pairs = 0;  // given since the restart, those looked at included
+  double p_value = 1;       // how likely scores this different are if nothing has changed
   double limit = 0;         // p-values up to this one are an alarm
   bool is_alarm = false;
 };
@@ -50,14 +50,14 @@ class DriftAlarm {
   // Throws unless 0 < alpha < 1. Until restarted it never looks.
   explicit DriftAlarm(double alpha = kDefaultDriftAlpha);
 
-  // Begins anew, with the model of this calibration. It never looks if that is empty.
+  // Begins anew with the model that has this calibration. Never looks if the calibration is empty.
   void restart(const Calibration& calibration);
 
-  // Takes the score of a new pair by the model; NaN is ignored. Returns what was found if this was
-  // the pair to look after. There is one alarm for a model: after it no look is taken until the
+  // Takes the score of a new pair by the model; NaN is ignored. Returns the look if this pair
+  // completed a window. A model raises at most one alarm: after it there is no look until the
   // restart.
   std::optional<DriftLook> add(double score);
-  // The same for one after the other. Of several looks returns the last.
+  // The same for several scores, in order. Returns the last look, if there was one.
   std::optional<DriftLook> add(std::span<const double> scores);
 
   [[nodiscard]] double alpha() const { return alpha_; }

@@ -144,7 +144,7 @@ const T* Estimator<T>::Projection::project(const Items<T>& items, T* storage) co
   return project_sparse(std::get<SparseRows<T>>(items), storage);
 }
 
-// The same, each row to bits of its own.
+// The same, but the bits of a row depend on that row alone.
 template <class T>
 const T* Estimator<T>::Projection::project_rows(const Items<T>& items, T* storage,
                                                 Workspace& workspace) const {

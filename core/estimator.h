@@ -40,8 +40,9 @@ struct CanonicalBasis {
   Eigen::VectorXd rho;  // canonical correlations, descending, at most kMaxCorrelation
 };
 
-// Of rank at most `rank`. A side with no variance has no directions: the basis is then empty and
-// every score 0. Throws unless the covariance has both sides and ridge is finite and positive.
+// The basis has at most `rank` directions. A side with no variance has none: the basis is then
+// empty and every score 0. Throws unless the covariance has both sides and ridge is finite and
+// positive.
 [[nodiscard]] CanonicalBasis canonical_basis(const Covariance& covariance, double ridge,
                                              std::size_t rank, std::uint64_t seed);
 
@@ -72,10 +73,10 @@ class Estimator {
   void score_one_to_many(const Items<T>& x, const Items<T>& y, double* scores,
                          Workspace& workspace) const;
 
-  // The r coordinates u or v of each row, before the mean's are subtracted. Returns them, in
+  // The r coordinates u or v of each row, before those of the mean are subtracted. They are in
   // `storage` (rows x rank()) or, where the projection is the identity, in the features themselves.
-  // One product for the whole block: the last bits of a row differ with the block, as those of
-  // score() do not.
+  // This is one product for the whole block, so the last bits of a row depend on the block; those
+  // of score() do not.
   const T* project_x(const Items<T>& x, T* storage) const { return x_.project(x, storage); }
   const T* project_y(const Items<T>& y, T* storage) const { return y_.project(y, storage); }
   // The score from two rows of such coordinates.
@@ -87,8 +88,8 @@ class Estimator {
   // Empty when all 0.
   [[nodiscard]] const std::vector<double>& q() const { return q_; }
   [[nodiscard]] double c() const { return c_; }
-  // phsic at rank 0. Its u = C_xy^T (phi(x) - m_x) are no coordinates of x, nor do they tell m_x,
-  // which is therefore kept by itself; m_y is mean_v().
+  // True for phsic at rank 0. Its u = C_xy^T (phi(x) - m_x) are not coordinates of x and do not
+  // tell m_x, so m_x is kept by itself; m_y is mean_v().
   [[nodiscard]] bool is_exact() const { return y_.identity; }
   [[nodiscard]] const std::vector<double>& mean_x() const { return mean_x_; }
 

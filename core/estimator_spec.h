@@ -1,4 +1,4 @@
-// What a stream says of its estimator.
+// Which estimator a stream is to have.
 #pragma once
 
 #include <cstddef>

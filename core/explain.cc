@@ -104,7 +104,7 @@ typename Explainer<T>::Side Explainer<T>::place(const Items<T>& items, bool is_x
   return side;
 }
 
-// The coordinates of features, the mean's subtracted.
+// The coordinates of features, less those of the mean.
 template <class T>
 void Explainer<T>::locate(const Items<T>& features, bool is_x, const Side& side, T* coordinates,
                           Workspace& workspace) const {

@@ -11,8 +11,8 @@
 //   gaussian-pmi  the same, but those of the pair explained divided by sqrt(1 - rho^2) each
 //   uncentred     no means are subtracted
 //
-// The rest, c - sum q (u^2 + v^2) / 2, is 0 but for gaussian-pmi: how usual x and y are each for
-// itself, which no learned pair answers for.
+// The rest, c - sum q (u^2 + v^2) / 2, is 0 except for gaussian-pmi. It says how usual x and y are,
+// each by itself, and no learned pair has a share in it.
 //
 // The sum is taken over a sample of the learned pairs, W being its weight. If the sample is all
 // that the moments hold (refresh.h, reservoir.h: nothing displaced, nothing held back or forgotten,
@@ -56,9 +56,9 @@ class Explainer {
   // How many pairs the sample has.
   [[nodiscard]] std::size_t size() const { return shares_.size(); }
 
-  // contributions[i] of pair i of the sample, size() of them, to the score of the one row of x with
-  // the one row of y. For a model that has learned nothing, all are 0. After a fault, as the
-  // model's score() has it, score and rest are NaN and the contributions mean nothing.
+  // contributions[i], of size() many, is what pair i of the sample adds to the score of the one row
+  // of x with the one row of y. All are 0 for a model that has learned nothing. After a fault (see
+  // Model::score()) score and rest are NaN, and the contributions mean nothing.
   [[nodiscard]] Explanation explain(const Items<T>& x, const Items<T>& y, double* contributions,
                                     ScoreScratch<T>& scratch) const;
 
@@ -66,9 +66,10 @@ class Explainer {
   // Where the sample's pairs are on one side.
   struct Side {
     std::size_t dim = 0;       // of the coordinates
-    std::vector<double> mean;  // theirs
+    std::vector<double> mean;  // of the coordinates
     std::vector<T> rows;       // size() x dim, the mean subtracted
-    // Instead of rows, sparse ones as they are: less the mean they were dense.
+    // Instead of `rows` where the features are sparse: with the mean subtracted they would be
+    // dense.
     ItemBlock<T> sparse;
   };
 

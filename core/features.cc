@@ -64,7 +64,7 @@ void FeatureMap<T>::map_rows(const Items<T>& items, FeatureBlock<T>& block,
   finish(items, block);
 }
 
-// Each row by itself in any case.
+// Serves map() and map_rows(): the bits of a row depend on that row alone.
 template <class T>
 void FeatureMap<T>::map_explicitly(const Items<T>& items, FeatureBlock<T>& block) const {
   block.self.clear();

@@ -40,7 +40,7 @@ class FeatureMap {
   // the block. For scoring.
   void map_rows(const Items<T>& items, FeatureBlock<T>& block, Workspace& workspace) const;
 
-  // The same features, whatever the object.
+  // Whether both give the same features.
   bool operator==(const FeatureMap& other) const;
 
   void save(Writer& writer) const;

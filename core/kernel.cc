@@ -17,7 +17,7 @@ constexpr int kMaxDepth = 8;
 constexpr std::size_t kMaxParts = 16;
 constexpr int kMaxDegree = 32;
 constexpr int kMaxGramLength = 16;
-// One over its square must be a float.
+// One over the square of a sigma must be a finite float.
 constexpr double kLeastSigma = 1e-15;
 constexpr double kMostSigma = 1e15;
 
@@ -394,7 +394,7 @@ Kernel Kernel::load_nested(Reader& reader, int depth) {
   const auto parts = reader.number_in<std::uint32_t>("kernel parts", 0, kMaxParts);
   for (std::uint32_t i = 0; i < parts; ++i) raw.parts_.push_back(load_nested(reader, depth + 1));
 
-  // Rebuild it by the same doors as everybody, so that nothing gets in that they would refuse.
+  // Rebuild it with the public functions, so that nothing gets in that they would refuse.
   const auto rebuilt = [&]() -> Kernel {
     switch (raw.kind_) {
       case Kind::kLinear: return linear();

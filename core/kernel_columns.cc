@@ -221,7 +221,8 @@ void KernelColumns<T>::gaussian(const DenseRows<T>& rows, Product product, T* ou
   for (std::size_t i = 0; i < rows.rows; ++i) {
     T* row = out + i * size_;
     loops::gaussian_from_dots(row, norms_.data(), size_, norms[i], factor);
-    // Far from the origin the products have lost the digits of short distances: take those again.
+    // Far from the origin the products have lost the digits of short distances: compute the
+    // distances themselves.
     const T blur = 4 * std::numeric_limits<T>::epsilon() * (norms[i] + longest) * factor;
     if (!(blur > T(1e-3))) continue;
     for (std::size_t j = 0; j < size_; ++j) {

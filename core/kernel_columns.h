@@ -19,7 +19,8 @@ namespace phsic {
 template <class T>
 class KernelColumns {
  public:
-  // For evaluate_rows() the fixed items of most kernels on dense items are kept a second time.
+  // kBlocksAndRows allows evaluate_rows(). Most kernels on dense items then keep the fixed items
+  // twice.
   enum class Use : std::uint8_t { kBlocks, kBlocksAndRows };
 
   // Throws unless the kernel is fitted and takes items of this shape.
@@ -61,7 +62,7 @@ class KernelColumns {
   void spectrum(const TextRows& rows, T* out, Workspace& workspace) const;
   void combine(const Items<T>& items, Product product, T* out, Workspace& workspace) const;
 
-  // In 16 bytes: there is one for each gram of each text when pivots are chosen.
+  // Kept to 16 bytes, since there is one for each gram of each text when pivots are chosen.
   struct Posting {
     std::uint64_t code;
     std::uint32_t column;

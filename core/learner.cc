@@ -180,8 +180,8 @@ void Learner<T>::flush(std::size_t count) {
   clock_.drop_oldest(count);
 }
 
-// The bucket of this id, which is opened if there is none; what the window has room for no more
-// leaves.
+// The bucket of this id, which is opened if there is none. Drops the buckets that have left the
+// window.
 template <class T>
 typename Learner<T>::Bucket& Learner<T>::bucket_for(std::int64_t id) {
   const auto place = std::find_if(buckets_.begin(), buckets_.end(),

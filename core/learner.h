@@ -83,20 +83,22 @@ class Learner {
   // weighed 1.
   [[nodiscard]] double effective_pairs() const;
 
-  // The number that the next pair gets. Pairs that were merged in have none of ours.
+  // The number that the next pair gets. Pairs that were merged in have no number here.
   [[nodiscard]] std::uint64_t next_number() const { return clock_.next_number(); }
   // The numbers of all pairs that are in the sample or may still come into it, ascending.
   [[nodiscard]] std::vector<std::uint64_t> kept_numbers() const;
 
   // The sampled pairs, weighed as of now.
   [[nodiscard]] typename Reservoir<T>::Sample sample() const;
-  // Those and the recent ones that moments(extent) has, weighed as of the newest.
+  // The sampled pairs and those recent ones that moments(extent) has, weighed as of the newest
+  // pair.
   [[nodiscard]] typename Reservoir<T>::Sample sample_with_recent(Extent extent) const;
 
-  // Adds all that another learner has learned from other pairs. Their held-back pairs are folded
-  // in. Under different pivots theirs is carried over to ours. Forgetting by pairs takes both to
-  // end now. Under the same seed both samples were drawn with the same numbers, and are drawn anew.
-  // Throws unless kernels, items, moments and forgetting are the same.
+  // Adds all that another learner has learned from other pairs. Its held-back pairs are folded in.
+  // If its pivots differ, its sums are carried over to ours. If forgetting is by pairs, the newest
+  // pairs of both count as of the same moment. If both have the same seed, both samples were drawn
+  // with the same random numbers, so they are drawn anew. Throws unless kernels, items, moments and
+  // forgetting are the same.
   void merge(const Learner& other);
 
   static constexpr std::string_view kArchiveKind = sizeof(T) == 4 ? "LRNf" : "LRNd";
@@ -111,10 +113,11 @@ class Learner {
     RecentItems<T> recent;  // accepted pairs that are not in the moments yet, oldest first
 
     [[nodiscard]] double squared_length(std::size_t recent_index) const;
-    // Shortens this recent item if it is far longer than is usual. Was it?
+    // Shortens this recent item if it is far longer than usual. Returns whether it was.
     bool clip(const Kernel& kernel, std::size_t recent_index);
     std::size_t clip_all(const Kernel& kernel);
-    // The same for the newest one, which then counts for what is usual. How many were shortened?
+    // The same for the newest item, which then counts for what is usual. Returns how many were
+    // shortened.
     std::size_t clip_newest(const Kernel& kernel);
     void save(Writer& writer) const;
     [[nodiscard]] static Side load(Reader& reader);

@@ -94,7 +94,7 @@ Learner<T> Learner<T>::load(Reader& reader) {
   return learner;
 }
 
-// The parts were checked one by one; here that they belong together.
+// The parts were checked one by one. This checks that they belong together.
 template <class T>
 void Learner<T>::require_consistent(const Reader& reader) const {
   const auto check = [&](bool right, const char* field, const char* why) {

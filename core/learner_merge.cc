@@ -44,7 +44,7 @@ void Learner<T>::merge(const Learner& other) {
       theirs.flush(std::min(kBlockPairs, theirs.clock_.recent()));
     }
     if (theirs.config_.seed == config_.seed && !theirs.buckets_.empty()) {
-      // No merge that either of us comes from was of these two counts: the draws are new to both.
+      // Neither learner comes from a merge of these two counts, so the draws are new to both.
       Random seeds(Random(scatter(config_.seed), accepted_).bits(), theirs.accepted_);
       redraw(seeds.bits());
       theirs.redraw(seeds.bits());

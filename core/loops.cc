@@ -13,7 +13,8 @@
 #else
 #define PHSIC_MULTIVERSION
 #endif
-// For a loop that takes ten times as long with checks, and most of the time of the tests with it.
+// For a loop that the checks of the sanitizers make ten times as slow; it would take most of the
+// time of the tests.
 #if defined(__clang__) && defined(PHSIC_PLAIN_LOOPS)
 #define PHSIC_UNCHECKED __attribute__((no_sanitize("address", "undefined", "coverage")))
 #else

@@ -11,11 +11,11 @@
 
 namespace phsic::loops {
 
-// Is every |x[i]| at most `limit`? NaN is not.
+// Whether every |x[i]| is at most `limit`; false if any is NaN.
 [[nodiscard]] bool all_within(const float* x, std::size_t n, float limit);
 [[nodiscard]] bool all_within(const double* x, std::size_t n, double limit);
 
-// out = x, and whether every |x[i]| is at most `limit`.
+// out = x. Returns whether every |x[i]| is at most `limit`.
 [[nodiscard]] bool copy_within(const float* x, std::size_t n, float limit, float* out);
 [[nodiscard]] bool copy_within(const double* x, std::size_t n, double limit, double* out);
 

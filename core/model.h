@@ -42,15 +42,17 @@ class Model {
   // scores[i] of x[i] with y[i]. The bits of a score depend on its pair alone: they are the same in
   // any batch and at any place in it, on the same type of processor. A bad pair gets NaN and its
   // fault in faults[i] (may be null); the others are scored as if it were not there. Returns how
-  // many were scored: none, all of the wrong shape, unless there are as many rows of x as of y.
+  // many were scored. If there are not as many rows of x as of y, none is: every fault is
+  // kWrongShape.
   std::size_t score(const Items<T>& x, const Items<T>& y, double* scores, Fault* faults,
                     ScoreScratch<T>& scratch) const;
 
-  // scores[j] of the one row of x with y[j], to the bits that score() gives; otherwise like it.
+  // scores[j] of the one row of x with y[j], bit for bit as score() gives it. Otherwise like
+  // score().
   std::size_t score_one_to_many(const Items<T>& x, const Items<T>& y, double* scores, Fault* faults,
                                 ScoreScratch<T>& scratch) const;
 
-  // How many multiplications and additions it takes to score a pair of vectors, about.
+  // About how many multiplications and additions it takes to score a pair of vectors.
   [[nodiscard]] std::uint64_t multiply_adds() const;
 
   [[nodiscard]] const ItemShape& shape_x() const { return x_; }

@@ -61,7 +61,7 @@ class Moments {
   [[nodiscard]] double now() const { return now_; }
   [[nodiscard]] double half_life() const { return half_life_; }
 
-  // Both moved to a new origin; the covariances do not change, their digits may.
+  // Moves both sides to a new origin. The covariances stay the same but for rounding.
   void move_origin(const Eigen::VectorXd& x, const Eigen::VectorXd& y);
   [[nodiscard]] Eigen::VectorXd origin_x() const;
   [[nodiscard]] Eigen::VectorXd origin_y() const;
@@ -78,8 +78,8 @@ class Moments {
   // Declares the present to be `now` without forgetting anything.
   void set_now(double now) { now_ = now; }
 
-  // Adds the other's pairs: to a common time (the later one), about our origin.
-  // Throws unless dimensions, parts and half-life are the same.
+  // Adds the other's pairs, brought to the later time of the two and to our origin. Throws unless
+  // dimensions, parts and half-life are the same.
   void merge(const Moments& other);
 
   // New features x' = a x, y' = b y of the same pairs (see carry.h).
@@ -89,9 +89,9 @@ class Moments {
   // from a sample.
   void limit_effective_pairs(double pairs);
 
-  // Archives of this version and later tell it.
+  // Archives of this version and later say whether sums are estimates.
   static constexpr std::uint32_t kEstimatesSince = 3;
-  // Some of these sums are no longer those of the pairs, but an estimate of them.
+  // Notes that some of these sums are estimates and no longer sums over the pairs.
   void mark_estimated() { is_estimated_ = true; }
 
   // Adds the sums of `plus` and subtracts those of `minus`, whose weights are the same: W stays.
@@ -126,7 +126,7 @@ class Moments {
   double half_life_;
   double now_ = 0;
   // Forgetting multiplies this factor instead of every sum: a true sum is scale_ times the stored
-  // one, W2 by its square.
+  // one, and W2 is scale_ squared times the stored one.
   double scale_ = 1;
   double weight_ = 0;
   double squared_weight_ = 0;

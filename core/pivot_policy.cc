@@ -79,7 +79,7 @@ bool PivotPolicy<T>::wants_pivots(const PivotSide<T>& side,
   const double before = side.fit.when_chosen();
   const bool worse = left > kGrowth * before || 1 - left < (1 - before) / kGrowth;
   if (left > config_.residual_threshold && worse) return true;
-  // A kernel that is far too wide has no residual to complain of.
+  // A kernel that is far too wide leaves hardly any residual, so the bandwidth is compared, too.
   const Kernel& kernel = side.config.kernel;
   if (!kernel.needs_fitting()) return false;
   const Kernel fitted =

@@ -44,7 +44,7 @@ class PivotFit {
   // Counts a block of pairs, one weight each. Without pivots there is nothing to count.
   template <class T>
   void remember(const FeatureBlock<T>& block, const double* weights);
-  // There are new pivots, which left that share unexplained.
+  // Begins anew for new pivots, which left that share unexplained.
   void restart(double unexplained);
 
   void save(Writer& writer) const;
@@ -56,7 +56,7 @@ class PivotFit {
   double when_chosen_ = 0;
 };
 
-// One side of a stream, as far as its pivots go.
+// What the choice of pivots needs to know of one side of a stream.
 template <class T>
 struct PivotSide {
   const SideConfig& config;
@@ -75,11 +75,11 @@ class PivotPolicy {
   [[nodiscard]] bool uses_pivots() const {
     return config_.x.uses_pivots() || config_.y.uses_pivots();
   }
-  // Must this side's be chosen, or chosen anew? No without items to choose from. REQUIRES: a weight
-  // for each item.
+  // Whether this side's pivots must be chosen, or chosen anew. False without items to choose from.
+  // REQUIRES: a weight for each item.
   [[nodiscard]] bool wants_pivots(const PivotSide<T>& side,
                                   const std::vector<double>& weights) const;
-  // New ones for each side that wants some; empty when none does. The same for the same arguments.
+  // New pivots for each side that wants some; empty when none does. A function of its arguments.
   // `epoch` is how often the pivots have changed. REQUIRES: a weight for each pair of items.
   [[nodiscard]] std::optional<PivotChange<T>> propose(const PivotSide<T>& x, const PivotSide<T>& y,
                                                       const std::vector<double>& weights,

@@ -14,7 +14,7 @@
 namespace phsic {
 namespace {
 
-// Residuals below this are none: one over their root must be a float.
+// Residuals below this count as 0, since one over their root must be a finite float.
 constexpr double kLeastResidual = 1e-30;
 
 // The position of the largest residual, the first of equal ones.

@@ -91,7 +91,7 @@ double CountPmi::Table::count(const Key& key) const {
 
 Fault CountPmi::learn(std::string_view x, std::string_view y, double weight, double fade) {
   if (!(weight >= 0 && weight <= kMaxWeight)) return Fault::kBadWeight;
-  // Once in a long while, and before there are places: it drops those that count nothing.
+  // Rescaling is rare. It comes before places are made, because it drops counts of 0.
   if (would_rescale(fade)) decay(std::exchange(fade, 1));
   if (weight == 0) {
     decay(fade);

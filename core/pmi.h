@@ -30,8 +30,8 @@ class CountPmi {
   // Throws unless capacity is 1 to 2^26 and prior 0 to 2e25, the weight of 2^64 pairs.
   explicit CountPmi(std::size_t capacity, double prior = 1);
 
-  // `fade` is what everything learned before weighs from now on, as in decay(). Nothing has changed
-  // if there is no memory for the pair (std::bad_alloc).
+  // `fade` is what everything learned before weighs from now on, as in decay(). Throws
+  // std::bad_alloc, and has changed nothing, if there is no memory for the pair.
   [[nodiscard]] Fault learn(std::string_view x, std::string_view y, double weight = 1,
                             double fade = 1);
   // Never NaN.

@@ -25,8 +25,8 @@ class Random {
 
   [[nodiscard]] constexpr std::uint64_t bits() { return scatter(state_ += kStep); }
 
-  // In (0, 1): never 0, so that its logarithm is finite, and never 1, so that that is not 0. The
-  // half is rounded away near 1.
+  // In (0, 1): never 0, whose logarithm is infinite, and never 1, whose logarithm is 0. Near 1 the
+  // added half is rounded away, hence the bound.
   [[nodiscard]] constexpr double uniform() {
     return std::min((static_cast<double>(bits() >> 11) + 0.5) * 0x1p-53, 1 - 0x1p-53);
   }

@@ -22,15 +22,15 @@ struct Refreshed {
   std::optional<PivotChange<T>> pivots;
 };
 
-// With fewer held-back pairs than this nothing is chosen by them, and what they measure is noise.
-// At most a fifth of a stream is held back: a model of fewer than kFewestMeasured pairs is not
-// built unless somebody asks for it.
+// Fewer held-back pairs than this choose nothing, and what they measure is noise. At most a fifth
+// of a stream is held back, so a model of fewer than kFewestMeasured pairs is built only on
+// request.
 inline constexpr std::size_t kFewestHeldBack = 32;
 inline constexpr std::uint64_t kFewestMeasured = 5 * kFewestHeldBack;
 
 // Builds the model of a frozen state (a copy, which is consumed). With Extent::kAll the held-back
-// pairs, after they have served to choose and to calibrate, are learned too.
-// Throws if the specification asks for what the stream does not keep.
+// pairs first serve to choose and to calibrate, and are then learned, too. Throws if the
+// specification asks for what the stream does not keep.
 template <class T>
 [[nodiscard]] Refreshed<T> refresh(Learner<T> state, const EstimatorSpec& spec,
                                    typename Learner<T>::Extent extent);

@@ -37,7 +37,7 @@ void Reservoir<T>::restore_heap() {
                  [this](std::size_t a, std::size_t b) { return before(a, b); });
 }
 
-// By the slot and not by the sequence number, which pairs of different streams may share.
+// Draws by the slot and not by the sequence number, which pairs of different streams may share.
 template <class T>
 void Reservoir<T>::redraw(std::uint64_t seed) {
   for (std::size_t i = 0; i < slots_.size(); ++i) {

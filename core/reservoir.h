@@ -31,9 +31,8 @@ class Reservoir {
   [[nodiscard]] const ItemShape& shape_y() const { return y_.shape(); }
 
   // Offers row i of the items, whose weight is exp(log_weight). `uniform` is a draw from (0, 1).
-  // Returns the slot it now has, if it stays; a slot keeps its pair until the
-  // pair is displaced. A weight of zero (log_weight = -infinity) never stays. REQUIRES: items
-  // without fault.
+  // Returns its slot if it stays; a slot keeps its pair until the pair is displaced. A weight of
+  // zero (log_weight = -infinity) never stays. REQUIRES: items without fault.
   std::optional<std::size_t> offer(const Items<T>& x, const Items<T>& y, std::size_t i,
                                    std::uint64_t sequence, double log_weight, double uniform);
 
@@ -46,10 +45,10 @@ class Reservoir {
     std::vector<std::uint64_t> sequences;
   };
   [[nodiscard]] Sample sample(double log_now) const;
-  // Their weights alone.
+  // The weights of the sample alone.
   [[nodiscard]] std::vector<double> sample_weights(double log_now) const;
 
-  // Their sequence numbers alone.
+  // The sequence numbers of the sample alone.
   [[nodiscard]] std::vector<std::uint64_t> sequences() const;
 
   // Draws the keys of the kept pairs anew, which changes no estimate. Given tau and which pairs

@@ -16,7 +16,8 @@ namespace {
 
 // Rows of b that are worked on at once: a panel of them stays in the second-level cache.
 constexpr std::size_t kDepth = 512;
-// Fewer rows of a are not worth copying b for, panel by panel; still fewer read b row by row.
+// For fewer rows of a it does not pay to copy b, panel by panel; for still fewer, b is read row by
+// row.
 constexpr std::size_t kFewestForCopy = 16;
 constexpr std::size_t kFewestForTiles = 4;
 // Vectors of columns in a tile.

@@ -1,11 +1,11 @@
 // Rows times a matrix, to bits that depend on nothing but the row and the matrix.
 //
-// BLAS adds up in an order of its own for each size of a block, and for the places in it: the
-// product of one row differs in its last bits with the rows around it. Here every element is
-// summed over k in ascending order, each step fused where the processor can, however many rows
-// there are. So a row gives the same bits in any block, at any place and in any thread, on the same
-// type of processor; a sparse row whose entries are added one by one (loops::add_multiple) gives
-// them, too. What is scored goes through here; what is learned in blocks goes to BLAS.
+// BLAS orders its sums by the size of a block and by the places in it, so the last bits of one
+// row's product depend on the rows around it. Here every element is summed over k in ascending
+// order, each step fused where the processor can, however many rows there are. So a row gives the
+// same bits in any block, at any place and in any thread, on the same type of processor; a sparse
+// row whose entries are added one by one (loops::add_multiple) gives them, too. Scoring uses these
+// products; learning, which works in blocks, uses BLAS.
 #pragma once
 
 #include <cstddef>
@@ -17,7 +17,7 @@ namespace phsic {
 
 enum class Instructions : std::uint8_t { kPlain, kAvx2, kAvx512 };
 
-// The widest ones that this processor and this build have.
+// The widest instructions that this processor and this build have.
 [[nodiscard]] Instructions widest_instructions();
 
 // c (m x n) = a (m x k) * b (k x n), all row-major with nothing between rows. May be called from

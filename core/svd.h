@@ -11,7 +11,7 @@ namespace phsic {
 
 // The top `rank` triplets of `a`, singular values descending, by randomised subspace iteration
 // (Halko, Martinsson and Tropp, 2011, algorithm 4.4) with oversampling; by a full decomposition
-// where that is no dearer, which includes rank = min(rows, cols). The same seed gives the same
+// where that costs no more, which includes rank = min(rows, cols). The same seed gives the same
 // answer.
 [[nodiscard]] blas::Svd truncated_svd(const Eigen::MatrixXd& a, std::size_t rank,
                                       std::uint64_t seed);

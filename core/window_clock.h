@@ -34,16 +34,16 @@ class WindowClock {
 
   // A pair arrives, and is recent. A time before the latest one counts as the latest.
   void arrive(double time);
-  // The oldest recent pairs are recent no more. REQUIRES: as many recent ones.
+  // Removes the `count` oldest pairs from the recent ones. REQUIRES: count <= recent().
   void drop_oldest(std::size_t count);
-  // The later of the latest times. The other's pairs get no numbers here.
+  // Takes the later of both latest times. The other's pairs get no numbers here.
   void catch_up(const WindowClock& other);
 
   // How many pairs are recent.
   [[nodiscard]] std::size_t recent() const { return reading_.times.size(); }
   // How many of them arrived at this time, in seconds, or later.
   [[nodiscard]] std::size_t recent_since(double time) const;
-  // How many of them have left the window without ever leaving the recent ones.
+  // How many of them have left the window while they are still recent.
   [[nodiscard]] std::size_t recent_past() const;
   // The number of the recent pair with this index.
   [[nodiscard]] std::uint64_t number(std::size_t recent_index) const {
@@ -51,16 +51,16 @@ class WindowClock {
   }
   // When it arrived, in the unit of forgetting.
   [[nodiscard]] double arrival(std::size_t recent_index) const;
-  // What it weighs at a later (or earlier) time, as a power of 2.
+  // Its weight at a later (or earlier) time is 2 to this power.
   [[nodiscard]] double fading(std::size_t recent_index, double now) const;
   // The logarithm of what a pair arriving at `time` weighs compared with one at time 0.
   [[nodiscard]] double log_fading(double time) const;
 
   // How many buckets the window has; in pairs, no more than it has blocks. 1 without a window.
   [[nodiscard]] std::size_t bucket_count() const;
-  // The bucket of what arrived at this time. In pairs, a bucket is a whole number of blocks.
+  // The bucket of a pair that arrived at this time. In pairs, a bucket is a whole number of blocks.
   [[nodiscard]] std::int64_t bucket_at(double time) const;
-  // The bucket of the newest pair: what the window is counted back from.
+  // The bucket of the newest pair. The window is counted back from it.
   [[nodiscard]] std::int64_t newest_bucket() const;
   // The number of the newest pair; -1 before the first.
   [[nodiscard]] double newest_number() const { return static_cast<double>(reading_.arrived) - 1; }
