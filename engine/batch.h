@@ -41,15 +41,15 @@ struct PairProblem {
 struct PublishedModel {
   std::uint64_t number = 0;                   // 0: before the first
   std::shared_ptr<const Model<float>> model;  // null: the stream counts
-  bool is_whole = false;  // built of the held-back pairs too, which it was calibrated with before
-  double seconds = 0;     // that building it took
+  bool is_whole = false;  // learned the held-back pairs, too, after they had calibrated it
+  double seconds = 0;     // how long building it took
 
   // What its scores mean; empty when that is not known.
   [[nodiscard]] const Calibration& calibration() const;
-  // Of a pair of vectors.
+  // What scoring a pair of vectors costs (Model::multiply_adds()).
   [[nodiscard]] std::uint64_t multiply_adds() const;
   [[nodiscard]] std::uint64_t epoch() const;
-  // That the model was built of; none where the stream counts.
+  // How many pairs the model was built from; none where the stream counts.
   [[nodiscard]] std::optional<std::uint64_t> model_pairs() const;
 };
 
@@ -73,7 +73,7 @@ struct LearnBatch {
   Items<float> x;
   Items<float> y;
   const double* times = nullptr;  // null: none
-  // Null: the texts will not be wanted to explain with.
+  // Null: scores will not be explained with these texts.
   const std::string_view* x_texts = nullptr;
   const std::string_view* y_texts = nullptr;
 

@@ -41,7 +41,7 @@ void CountStream::take(const DenseRows<float>& /*x*/, const DenseRows<float>& /*
   throw Error("found vectors, expected texts: estimator pmi counts texts");
 }
 
-// Scores each pair and calls then(i, x, y), while the counts stand still but for that.
+// Scores each pair, then calls then(i, x, y). Nothing else changes the counts meanwhile.
 template <class Then>
 void CountStream::score_each(Batch& batch, const Then& then) const {
   const auto x = std::get<TextRows>(batch.x.view());
@@ -68,7 +68,7 @@ std::size_t CountStream::score_and_learn(Batch& batch, const double* times) {
       done = i + 1;
     });
   } catch (const std::bad_alloc&) {
-    // What was learned cannot be taken back.
+    // The pairs before this one stay learned; the caller is told how many they are.
   }
   return done;
 }
@@ -192,7 +192,7 @@ void CountStream::merge(const StreamStorage& other) {
   if (like == nullptr) throw Error("found a stream with kernels, expected one that counts");
   const std::scoped_lock lock(counting_, like->counting_);
   if (forgetting_.by_seconds() && latest_time_ && like->latest_time_) {
-    // Both as of the later time.
+    // Brings both to the later time.
     auto theirs = like->counts_;
     const double elapsed = *like->latest_time_ - *latest_time_;
     auto& older = elapsed > 0 ? counts_ : theirs;

@@ -82,7 +82,7 @@ void Encoded::take(const DenseRows<float>& rows) {
   values_.assign(rows.data, rows.data + rows.rows * rows.dim);
 }
 
-// State of before there was a bound is of the usual one.
+// State from before texts were cut is taken for state with the default bound.
 Encoder::Encoder(std::size_t longest)
     : shape_{ItemKind::kText, 0},
       identity_(longest == kWhole || longest == StreamSpec::kTextBytes
@@ -153,7 +153,8 @@ void Encoder::require_honest() const {
   }
 }
 
-// Tries a text and its two words. Both may be unknown to the encoder, so this finds the careless.
+// Tries a text and its two words. The encoder may know neither word, so this finds only careless
+// mistakes.
 void Encoder::require_additive() const {
   constexpr double kRounding = 1e-4;
   const std::array<std::string_view, 3> texts = {"the river", "the", "river"};
@@ -247,7 +248,7 @@ void Encoder::encode_sparse(Encoded& out) const {
   std::size_t used = 0;
   out.start_.resize(out.rows_ + 1);
   const auto make_room = [&](std::size_t entries) {
-    // Dense rows may have been here before, which have values only.
+    // Dense rows, which have values only, may have been here before.
     if (out.values_.size() < entries) out.values_.resize(entries);
     if (out.indices_.size() < out.values_.size()) out.indices_.resize(out.values_.size());
   };

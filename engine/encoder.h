@@ -47,13 +47,12 @@ class Encoded {
   std::vector<phsic_text> texts_;
 };
 
-// An open encoder. Safe to share between threads; an encoder that is not itself lets them in one by
-// one.
+// An open encoder. Safe to share between threads: if the plugin is not concurrent, they take turns.
 class Encoder {
  public:
   // Texts as they are, but no more than `longest` bytes of each: for kernels on texts.
   explicit Encoder(std::size_t longest);
-  // No end is cut off.
+  // For texts that are not cut.
   static constexpr std::size_t kWhole = SIZE_MAX;
   // Throws an Error when there is no such encoder, when it does not open, and when a trial shows
   // that its rows are not what it says they are.

@@ -69,7 +69,7 @@ class KernelStream::State : public StreamState {
     writer.number<std::uint8_t>(published_->is_whole);
     published_->model->save(writer);
     learner_.save(writer);
-    // Only those that may be asked for again: how many others there are depends on batches.
+    // Only texts that may be asked for again: how many others there are depends on batches.
     auto texts = texts_;
     texts.keep_only(learner_.kept_numbers());
     texts.save(writer);
@@ -149,7 +149,7 @@ void KernelStream::restore(Reader& reader) {
   schedule_ = schedule;
   chosen_ = chosen;
   if (spec != estimator_) {
-    // Another kind of model is wanted now, and soon.
+    // Another kind of model is wanted now, so the next one is due at once.
     chosen_.reset();
     schedule_.next_refresh = learner_.accepted();
     schedule_.next_choice = 0;
@@ -172,7 +172,7 @@ void KernelStream::adopt_again(std::string_view adoption) {
   reader.finish();
   if (pivots) learner_.adopt(*pivots);
   chosen_ = chosen;
-  // The model stays behind until one is adopted that was built.
+  // The number moves on; the model itself stays the old one until a built one is adopted.
   auto next = *published();
   ++next.number;
   publish(std::move(next), std::make_shared<Ground>());
@@ -182,7 +182,7 @@ void KernelStream::merge(const StreamStorage& other) {
   const auto* like = dynamic_cast<const KernelStream*>(&other);
   if (like == nullptr) throw Error("found a stream that counts, expected one with kernels");
   learner_.merge(like->learner_);
-  // Numbers of their pairs may be numbers of ours.
+  // The other's pairs may have the same numbers as ours, so no text can be found by its number.
   texts_ = SampledTexts();
   schedule_.next_refresh = learner_.accepted();
 }

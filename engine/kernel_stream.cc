@@ -10,10 +10,10 @@
 namespace phsic {
 namespace {
 
-// The first model is built from so many pairs. From then on there is a new one whenever a third
-// more has been learned, or an eighth of what counts when the stream forgets, in whole blocks. What
-// kind it is of is decided anew whenever twice as much has been learned, or all that counts has
-// been renewed.
+// The first model is built from this many pairs. From then on there is a new one whenever a third
+// more has been learned, or, when the stream forgets, an eighth of what counts, in whole blocks.
+// Its kind is chosen anew whenever twice as much has been learned, or all that counts has been
+// renewed.
 constexpr std::uint64_t kFirstRefresh = kBlockPairs;
 
 Encoder open_side(const StreamSpec& spec, const EncoderSpec& encoder, const Kernel& kernel,
@@ -224,7 +224,7 @@ EstimatorSpec KernelStream::next_estimator(Extent extent) const {
   // A few pairs have few directions to tell from noise.
   const auto accepted = learner_.accepted();
   spec.rank = std::min<std::size_t>(spec.rank, std::max<std::size_t>(32, accepted / 8));
-  // What was chosen before a restart may be none of what is asked for since.
+  // The kind chosen before a restart may differ from the one that is asked for now.
   const bool may_be_chosen = chosen_ && spec.kind.value_or(chosen_->kind) == chosen_->kind;
   if (accepted < schedule_.next_choice && extent != Extent::kAll && may_be_chosen) {
     spec.kind = chosen_->kind;
@@ -309,7 +309,7 @@ std::optional<PairExplanation> KernelStream::explain(std::string_view x, std::st
   auto& ground = *ground_;
   if (!ground.explainer) {
     ground.explainer.emplace(ground.published->model, ground.sample);
-    // The explainer has what it needs of them.
+    // The explainer has its own copy of what it needs.
     ground.sample.x.clear();
     ground.sample.y.clear();
   }

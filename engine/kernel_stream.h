@@ -62,10 +62,10 @@ class KernelStream : public Stream {
   // When models are due.
   struct Schedule {
     std::uint64_t refresh_pairs = 0;  // 0: by growth
-    std::uint64_t next_refresh = 0;   // when so many pairs are accepted
+    std::uint64_t next_refresh = 0;   // due when this many pairs are accepted
     std::uint64_t next_choice = 0;
   };
-  // What a model is explained with: the sample that was there when it was built.
+  // What scores of a model are explained with: the sample at the time it was built.
   struct Ground {
     std::shared_ptr<const PublishedModel> published;
     Reservoir<float>::Sample sample;
@@ -88,7 +88,7 @@ class KernelStream : public Stream {
 
   std::shared_ptr<const PublishedModel> published_;  // std::atomic_load and _store only
 
-  // The learner's.
+  // For the learner's thread only.
   Learner<float> learner_;
   SampledTexts texts_;
   std::vector<Fault> faults_;  // scratch

@@ -21,7 +21,7 @@ bool ModelCycle::begin(PairExtent extent) {
   try {
     pending_ = stream_.freeze(extent);
   } catch (...) {
-    // The next one is due as if this one had been built: the notes have to tell.
+    // The next model is due as if this one had been built, so the notes must have both steps.
     if (notes_ != nullptr) {
       notes_->freeze(extent);
       notes_->abandon();

@@ -2,9 +2,9 @@
 //
 //   learn ... -> due -> freeze -> build -> adopt
 //
-// and a note of each for whoever keeps a journal. The command, the daemon, recovery and rebuild
-// drive their streams by it, so that the same pairs give the same models everywhere. When and where
-// a model is built is up to them: at once, or in another thread while learning goes on.
+// with a note of each step, for a journal. The command, the daemon, recovery and rebuild all drive
+// their streams by this cycle, so that the same pairs give the same models everywhere. When and
+// where a model is built is up to them: at once, or in another thread while learning goes on.
 //
 // For the learner's thread.
 #pragma once
@@ -23,7 +23,7 @@ namespace phsic {
 
 class ModelCycle {
  public:
-  // Takes down what happens, in order, so that it can be done again.
+  // Notes what happens, in order, so that it can be done again.
   class Notes {
    public:
     Notes() = default;
@@ -39,7 +39,7 @@ class ModelCycle {
     virtual void refresh_every(std::uint64_t pairs) = 0;
   };
 
-  // Without notes nothing is taken down. `pending` is a model that was begun before.
+  // Null notes: nothing is noted. `pending` is a model that was begun before.
   explicit ModelCycle(StreamLearner& stream, Notes* notes = nullptr,
                       std::unique_ptr<Refresh> pending = nullptr);
 
@@ -48,7 +48,7 @@ class ModelCycle {
   std::size_t learn(const LearnBatch& batch, std::size_t first);
   // From now on a model is due after so many pairs.
   void refresh_every(std::uint64_t pairs);
-  // Whether a model is due by the number of pairs, and none is on its way.
+  // Whether a model is due by the number of pairs and none is on its way.
   [[nodiscard]] bool is_due() const;
 
   // Begins a model of what was learned so far. False: the stream has no models. Throws when there
@@ -59,7 +59,7 @@ class ModelCycle {
   // change it meanwhile.
   [[nodiscard]] Refresh* pending() const { return pending_.get(); }
   // Brings the model on its way into use. REQUIRES: it was built. Throws when the stream cannot
-  // take it or when there is nothing to note down of it; the model is then given up.
+  // take the model, or when it cannot be noted; the model is then given up.
   void adopt();
   // Builds the model on its way here and now, and brings it into use. Returns the Error of a model
   // that cannot be built, which is then given up. Throws what the notes throw, and everything that
@@ -69,11 +69,11 @@ class ModelCycle {
   void abandon();
 
   // Begins a model and completes it. Does nothing for a stream without models. Throws when the
-  // model cannot be built, and has given it up then.
+  // model cannot be built; it is then given up.
   void refresh(PairExtent extent);
 
-  // Hands the model on its way over, to another cycle of the same stream. None is on its way here
-  // afterwards, and nothing is noted down.
+  // Hands the model on its way over to another cycle of the same stream. Afterwards none is on its
+  // way here. Nothing is noted.
   [[nodiscard]] std::unique_ptr<Refresh> take_pending() { return std::move(pending_); }
 
  private:

@@ -1,6 +1,6 @@
 // The values of options, as users write them on the command line and in files.
 //
-// Each throws an Error that says what was found and what was expected.
+// Each function throws an Error that says what was found and what was expected.
 #pragma once
 
 #include <fmt/format.h>

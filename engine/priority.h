@@ -5,8 +5,8 @@
 
 namespace phsic {
 
-// For threads that nobody who scores waits for. On Linux a thread has a niceness of its own. If it
-// cannot be had, all are equal.
+// For threads that no score waits for. On Linux a thread has a niceness of its own. If it cannot be
+// raised, all threads are equal.
 inline void give_way_to_scoring() {
   constexpr int kNiceness = 10;
   setpriority(PRIO_PROCESS, 0, kNiceness);

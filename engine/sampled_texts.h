@@ -27,10 +27,10 @@ class SampledTexts {
   [[nodiscard]] std::optional<std::pair<std::string_view, std::string_view>> find(
       std::uint64_t number) const;
 
-  // Is it time to forget some? Only when there are twice as many as were kept the last time, so
+  // Whether it is time to forget some: when there are twice as many as were kept the last time, so
   // that forgetting costs little for each pair.
   [[nodiscard]] bool is_crowded() const { return entries_.size() > 2 * kept_ + kSlack; }
-  // Forgets all others. REQUIRES: ascending numbers.
+  // Forgets all texts but those of these numbers. REQUIRES: ascending numbers.
   void keep_only(const std::vector<std::uint64_t>& numbers);
 
   [[nodiscard]] std::size_t size() const { return entries_.size(); }

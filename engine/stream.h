@@ -1,4 +1,4 @@
-// A stream of pairs. Who scores, who teaches and who keeps it each need a part of it only:
+// A stream of pairs. Scoring, learning and storage each need only a part of it:
 //
 //   stream_scorer     any thread      encode -> score, rank, explain
 //   stream_learner    one thread      learn -> freeze -> adopt
@@ -23,7 +23,7 @@ class Stream : public StreamScorer, public StreamLearner, public StreamStorage {
   [[nodiscard]] static std::unique_ptr<Stream> open(const StreamSpec& spec,
                                                     const EncoderPath& path);
 
-  // Null unless the stream counts; then pairs are taught through this alone, as they are scored.
+  // Null unless the stream counts. Then pairs are learned through this alone, as they are scored.
   [[nodiscard]] virtual PairCounter* counter() { return nullptr; }
 };
 

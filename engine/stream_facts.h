@@ -1,4 +1,4 @@
-// What a stream tells of itself to whoever uses it.
+// What a stream tells of itself to its users.
 #pragma once
 
 #include <cstdint>

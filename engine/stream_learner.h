@@ -1,4 +1,4 @@
-// A stream for the one who teaches it: one thread at a time.
+// A stream as its learner sees it: one thread at a time.
 //
 //   the learner     learn -> freeze              the learned state is its own
 //   any thread      Refresh::build               a model of the frozen state
@@ -57,11 +57,12 @@ class StreamLearner {
   // pivots do not fit.
   virtual void adopt(Refresh& refresh) = 0;
   // From now on a refresh is due after so many pairs; 0: when a third more has been learned. False:
-  // that is nothing new.
+  // it was so already.
   virtual bool refresh_every(std::uint64_t pairs) = 0;
-  // Instead of a refresh, when no model is wanted: pivots have to keep up.
+  // Instead of a refresh, when no model is wanted: adopts new pivots where they are wanted, and
+  // sets when the next refresh is due.
   virtual void skip_refresh() = 0;
-  // Learned so far.
+  // How many pairs were learned so far.
   [[nodiscard]] virtual std::uint64_t pairs() const = 0;
   // How many vectors were shortened, being far longer than is usual.
   [[nodiscard]] virtual std::uint64_t clipped() const = 0;
@@ -79,8 +80,8 @@ class PairCounter {
   PairCounter& operator=(PairCounter&&) = delete;
 
   // Scores each pair, then learns it if it is usable, in order. `times` may be null. Returns how
-  // many rows that were: where there is no memory for a pair, neither it nor any after it is scored
-  // and learned.
+  // many rows were done. If there is no memory for a pair, neither it nor any pair after it is
+  // scored and learned.
   [[nodiscard]] virtual std::size_t score_and_learn(Batch& batch, const double* times) = 0;
 };
 

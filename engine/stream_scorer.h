@@ -1,4 +1,4 @@
-// A stream for those who score: any number of threads at once, with the model in use.
+// A stream as its scorers see it: any number of threads at once, with the model in use.
 #pragma once
 
 #include <cstddef>

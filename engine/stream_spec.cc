@@ -173,7 +173,7 @@ void StreamSpec::set(std::string_view option, std::string_view value) {
 }
 
 void StreamSpec::validate() const {
-  // What a kernel on vectors gets is decided by the encoder; any shape serves to check the rest.
+  // The encoder decides which vectors a kernel gets; any shape serves to check the rest.
   const auto shape_for = [](const Kernel& kernel) {
     return kernel.takes_texts() ? ItemShape{ItemKind::kText, 0} : ItemShape{ItemKind::kDense, 1};
   };

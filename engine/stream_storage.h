@@ -1,7 +1,7 @@
-// A stream for those who keep what it has learned. The learner's thread.
+// A stream as its storage sees it. For the learner's thread.
 //
 // What was learned is a function of what the learner did, in order: learn(), freeze(), adopt() and
-// refresh_every(). Who notes these down can do them again (state/recovery.h).
+// refresh_every(). A journal of these calls can be replayed (state/recovery.h).
 #pragma once
 
 #include <memory>
@@ -45,18 +45,18 @@ class StreamStorage {
   StreamStorage(StreamStorage&&) = delete;
   StreamStorage& operator=(StreamStorage&&) = delete;
 
-  // Everything that learned state depends on. A stream can only go on with the state of one that
-  // had the same.
+  // Everything that learned state depends on. A stream can only go on with state of the same
+  // identity.
   [[nodiscard]] virtual std::vector<StreamTrait> identity() const = 0;
   // REQUIRES: no refresh is on its way.
   [[nodiscard]] virtual std::unique_ptr<const StreamState> state() const = 0;
-  // Goes on from there. Throws an Error, and nothing changes, unless it is a state of such a
-  // stream.
+  // Goes on from a saved state. Throws an Error, and nothing changes, unless it is the state of
+  // such a stream.
   virtual void restore(Reader& reader) = 0;
-  // As freeze() was called, for a model that nobody needs any more.
+  // Repeats a freeze() whose model nobody needs any more.
   virtual void freeze_again(PairExtent extent) = 0;
-  // As that model was adopted: new pivots and all, but the model itself. Throws an Error unless
-  // Refresh::adoption() has given it.
+  // Repeats the adoption of that model: everything, its pivots included, but the model itself.
+  // Throws an Error unless `adoption` came from Refresh::adoption().
   virtual void adopt_again(std::string_view adoption) = 0;
   // Adds what another stream of the same identity, but for the seed, has learned of other pairs.
   // The model in use stays. Throws an Error if it cannot be done.

@@ -26,7 +26,7 @@ std::string option_notation(const YamlEntry& option) {
   if (option.key.find_first_of(",=\"") != std::string::npos) {
     throw Error(fmt::format("found the option \"{}\", expected a name", option.key));
   }
-  // Quoted in YAML is quoted here: a text, whatever it looks like.
+  // A value that was quoted in YAML is quoted here, too: it is a text, whatever it looks like.
   const char* quote = option.value.quoted || text.find(',') != std::string::npos ? "\"" : "";
   return fmt::format("{}={}{}{}", option.key, quote, text, quote);
 }

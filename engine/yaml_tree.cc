@@ -77,7 +77,7 @@ class TreeBuilder : public YAML::EventHandler {
     refuse(mark, fmt::format("found the tag {}, expected none", tag));
   }
 
-  // REQUIRES for what is returned: use it before anything is added beside it.
+  // The result is valid until anything is added beside it.
   YamlNode* add(const YAML::Mark& mark, YamlNode::Kind kind, const std::string& text, bool quoted) {
     YamlNode node;
     node.kind = kind;

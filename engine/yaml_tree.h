@@ -2,7 +2,7 @@
 //
 // A narrow YAML: one document of UTF-8, keys are texts, no aliases, no tags, and bounds on size and
 // depth, so that no file, however made, takes more than a moment and some memory. Keys may repeat;
-// who reads the tree says so.
+// the reader of the tree has to check.
 #pragma once
 
 #include <cstddef>
