@@ -11,7 +11,7 @@ namespace phsic::text {
 // when the file cannot be read.
 [[nodiscard]] std::string file_hash(const std::string& path);
 
-// The same of a file's bytes that are at hand.
+// The same for bytes that were read already.
 [[nodiscard]] std::string content_hash(std::string_view bytes);
 
 }  // namespace phsic::text

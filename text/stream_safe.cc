@@ -12,7 +12,7 @@
 namespace phsic::text {
 namespace {
 
-// ICU's tables for it. Made once, read by any thread.
+// ICU's tables of marks. Made once, read by any thread.
 class MarkTables {
  public:
   static const MarkTables& get() {
@@ -37,9 +37,9 @@ class MarkTables {
   }
 };
 
-// Could a run of characters that has so many bytes, and the one before it, have too many marks?
-// Marks have two bytes or more, and stand for two marks at most; any other character ends in three
-// at most.
+// Whether a run of so many bytes, with the character before it, could have too many marks. Marks
+// have two bytes or more, and stand for two marks at most; any other character ends in three at
+// most.
 bool may_be_too_long(std::int32_t bytes) {
   return 3 + 2 * (bytes / 2) > static_cast<std::int32_t>(kMostMarks);
 }

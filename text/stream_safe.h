@@ -13,7 +13,7 @@ namespace phsic::text {
 
 // Marks (characters of a combining class other than 0) in a row, at most, as they are in NFKD.
 inline constexpr std::size_t kMostMarks = 30;
-// What stands between two runs: U+034F, COMBINING GRAPHEME JOINER, which is no mark itself.
+// The character put between two runs: U+034F, COMBINING GRAPHEME JOINER, which is no mark itself.
 inline constexpr std::string_view kGraphemeJoiner = "\u034F";
 
 // The bytes of `text` before which a grapheme joiner makes it stream-safe, ascending; none for

@@ -56,7 +56,7 @@ void append_normalized(std::string_view text, Normalization normalization, std::
 constexpr std::size_t kLongestPart = 16384;
 
 // The first part of a text that is UTF-8. Ends before white space where its second half has some,
-// as there pieces end in nearly every model.
+// since pieces end there in nearly every model.
 std::string_view first_part(std::string_view text) {
   if (text.size() <= kLongestPart) return text;
   auto end = text.find_last_of(" \t\r\n", kLongestPart);
@@ -82,8 +82,8 @@ const icu::UnicodeSet& uncut_characters() {
 }
 
 // ICU searches its files for a dictionary at each change between two such scripts: 20 µs a
-// character. It finds none and cuts nothing. Letters of Latin and Deseret, and marks for marks, are
-// cut in the same places for less.
+// character. It finds none and cuts nothing. So their characters are replaced by letters of Latin
+// and Deseret, and their marks by marks, which are cut in the same places in less time.
 void replace_uncut_characters(std::vector<char16_t>& units, int32_t length) {
   const auto& uncut = uncut_characters();
   for (int32_t at = 0; at < length;) {
@@ -113,7 +113,8 @@ void normalize(std::string_view text, Normalization normalization, std::string& 
   if (text.size() > INT32_MAX) throw std::length_error("a text is longer than 2 GiB");
   out.reserve(text.size());
   std::size_t begin = 0;
-  // In pieces: case folding would drop the joiner, were it in the text before.
+  // Normalised piece by piece, and joined afterwards: case folding would drop a joiner inside the
+  // text.
   for (const auto cut : stream_safe_cuts(text)) {
     append_normalized(text.substr(begin, cut - begin), normalization, out);
     out.append(kGraphemeJoiner);

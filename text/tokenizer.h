@@ -69,8 +69,8 @@ class Tokenizer {
   // What the words depend on besides the text; a hash stands for the model file.
   [[nodiscard]] const std::string& identity() const { return identity_; }
 
-  // Does a word end at white space, and depend on nothing beyond it? A SentencePiece model may do
-  // otherwise.
+  // Whether every word ends at white space and depends on nothing beyond it. Not so with a
+  // SentencePiece model.
   [[nodiscard]] bool ends_words_at_white_space() const { return cut_ != Cut::kPieces; }
 
   // Any bytes: what is not UTF-8 reads as U+FFFD.
@@ -91,7 +91,7 @@ class Tokenizer {
   std::unique_ptr<Pieces> pieces_;
 };
 
-// `text` in normal form, in `out`, after no more than 30 marks in a row a grapheme joiner
+// Writes `text` in normal form to `out`, with a grapheme joiner after at most 30 marks in a row
 // (stream_safe.h). What is not UTF-8 becomes U+FFFD. Linear in the text.
 void normalize(std::string_view text, Normalization normalization, std::string& out);
 
