@@ -26,8 +26,9 @@ class CaseRule {
     return name_ == "fold" ? text::Normalization::kNfkcCasefold : text::Normalization::kNfc;
   }
 
-  // find(word), or by the rule that of the word in lower case, capitalised or in upper case,
-  // whichever finds something first. `scratch` holds the word's other forms.
+  // find(word). If that finds nothing and the rule allows it: find() of the word in lower case,
+  // then capitalised, then in upper case. The first result counts. `scratch` holds the word's other
+  // forms.
   template <class Find>
   [[nodiscard]] std::optional<std::uint32_t> find(std::string_view word, std::string& scratch,
                                                   const Find& find_exactly) const {

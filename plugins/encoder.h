@@ -9,9 +9,9 @@
  * Rules that hold for every function here:
  * - Strings that carry a size need not end in a zero byte and may contain some. All others end in
  *   one.
- * - Nothing is thrown across the interface, nobody prints, nobody exits.
- * - Whoever allocated something frees it: the plugin its instances, the caller its buffers.
- * - The library stays loaded for as long as one of its instances is open.
+ * - No function throws across the interface, prints or exits. - Each side frees what it allocated:
+ * the plugin its instances, the caller its buffers. - The library stays loaded for as long as one
+ * of its instances is open.
  */
 #ifndef PHSIC_ENCODER_H
 #define PHSIC_ENCODER_H

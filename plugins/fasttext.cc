@@ -62,7 +62,7 @@ class Model : public fasttext::FastText {
     return static_cast<std::uint32_t>(id);
   }
 
-  // The rows that a known word's vector is the mean of.
+  // The rows whose mean is a known word's vector.
   [[nodiscard]] const std::vector<std::int32_t>& rows_of(std::uint32_t id) const {
     return dict_->getSubwords(static_cast<std::int32_t>(id));
   }
@@ -147,9 +147,9 @@ class FastText {
     for (std::size_t d = 0; d < model_.dimension(); ++d) row[d] *= share;
   }
 
-  // Into scratch.vector; false when the model has nothing for the word.
+  // Makes the word's vector in scratch.vector; false when the model has nothing for the word.
   [[nodiscard]] bool make_vector(std::string_view word, Scratch& scratch) const {
-    // An unseen word has n-grams at each of its letters. What is that long is not a word.
+    // An unseen word has n-grams at each of its letters. Anything longer than this is not a word.
     constexpr std::size_t kLongestUnseen = 1024;
     const auto id = case_.find(word, scratch.form, [&](std::string_view form) {
       scratch.word = form;
@@ -168,7 +168,7 @@ class FastText {
     return true;
   }
 
-  // False for a vector that has no direction when one is needed.
+  // False if the vector is to be scaled to length 1 and has no direction.
   [[nodiscard]] bool add_vector(const float* vector, float* row) const {
     float scale = 1;
     if (weight_ == "unit") {

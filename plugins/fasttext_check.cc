@@ -19,12 +19,13 @@ constexpr std::int64_t kOldestVersion = 11;
 constexpr std::int64_t kNewestVersion = 12;
 constexpr std::int64_t kSupervised = 3;
 constexpr std::int64_t kCentroids = 256;  // of a product quantiser
-// Far beyond all models, and small enough that nothing overflows or takes for ever.
+// Bounds far beyond all models, and small enough that nothing overflows or takes for ever.
 constexpr std::int64_t kMostWords = 1'000'000'000;
 constexpr std::int64_t kLongestWord = 65536;
 constexpr std::int64_t kLongestGram = 32;
 constexpr std::int64_t kLargestCount = 999'999'999'999'999;  // libfasttext takes 1e15 for "none"
-// The sum of a text of any length stays finite; of a quantised vector two such are multiplied.
+// Small enough that the sum over a text of any length is finite. A quantised vector is a product of
+// two values.
 constexpr float kLargestValue = 1e28F;
 constexpr float kLargestFactor = 1e14F;
 

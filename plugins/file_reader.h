@@ -22,14 +22,14 @@ class FileReader {
   explicit FileReader(const std::string& path);
 
   [[nodiscard]] const std::string& name() const { return name_; }
-  // No more bytes than these can come, however well they are compressed.
+  // An upper bound of the bytes to come, however well they are compressed.
   [[nodiscard]] std::uint64_t most_bytes() const { return most_bytes_; }
   // How many bytes were taken, after decompression.
   [[nodiscard]] std::uint64_t offset() const { return offset_; }
 
   // The next `size` bytes, or fewer at the end. Valid until the next call.
   [[nodiscard]] std::string_view peek(std::size_t size);
-  // REQUIRES: they were peeked at.
+  // REQUIRES: peek() has given these bytes.
   void skip(std::size_t size);
   // The next line without its end, LF or CR LF; false when there is none. Valid until the next
   // call.
@@ -37,7 +37,7 @@ class FileReader {
 
  private:
   void measure(int descriptor);
-  // Reads on; false at the end.
+  // Reads more of the file; false at the end.
   bool fill();
 
   std::string name_;

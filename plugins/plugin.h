@@ -67,7 +67,7 @@ class RowWriter {
     if (rows_.ends != nullptr) rows_.ends[rows_.done] = used_;
     ++rows_.done;
   }
-  // Sparse: may the next row, of `entries`, not fit?
+  // Sparse: whether a next row of `entries` might not fit.
   [[nodiscard]] bool is_full(std::size_t entries) const { return rows_.capacity - used_ < entries; }
 
  private:

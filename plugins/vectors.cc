@@ -1,4 +1,4 @@
-// vectors: for texts that are vectors already, made by somebody else's model.
+// vectors: for texts that are vectors already, made by a model elsewhere.
 #include <fmt/format.h>
 
 #include <cstdint>

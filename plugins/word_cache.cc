@@ -134,7 +134,7 @@ void write_table(const Model& model, int descriptor) {
   std::string normal;
   const auto limit = model.stamp.limit;
   for (std::uint64_t n = 0; (limit == 0 || n < limit) && reader.next(word, values.data()); ++n) {
-    // As the words of texts are; what is not UTF-8 becomes U+FFFD in both.
+    // In the same normal form as the words of texts; what is not UTF-8 becomes U+FFFD in both.
     text::normalize(word, text::Normalization::kNfc, normal);
     writer.add(normal, values.data());
   }
@@ -145,7 +145,7 @@ void write_table(const Model& model, int descriptor) {
   writer.finish(model.stamp);
 }
 
-// A file beside its later place, gone again unless it gets there.
+// A file beside its final place. It is removed unless put_in_place() succeeds.
 class NewFile {
  public:
   explicit NewFile(fs::path place)
@@ -163,7 +163,7 @@ class NewFile {
   [[nodiscard]] bool is_open() const { return file_.is_open(); }
   [[nodiscard]] int number() const { return file_.number(); }
 
-  // Throws std::system_error when it cannot.
+  // Throws std::system_error when the file cannot be renamed.
   void put_in_place(mode_t mode) {
     if (fchmod(number(), mode & 0666U) != 0 || fsync(number()) != 0 ||
         std::rename(temporary_.c_str(), place_.c_str()) != 0) {

@@ -1,5 +1,5 @@
-// From a file of word vectors to a WordTable: mapped from a cache that an earlier start left, or
-// read, and left as a cache for the next.
+// From a file of word vectors to a WordTable. The table is mapped from a cache that an earlier
+// start left. If there is none, the file is read, and a cache is left for the next start.
 #pragma once
 
 #include <cstdint>

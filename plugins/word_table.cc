@@ -91,7 +91,7 @@ void WordTable::check() const {
           "content");
 }
 
-// Whatever the hashes say: find() must stay inside and come to an end.
+// Even if the hashes are right: find() must stay inside the table and come to an end.
 void WordTable::check_words() const {
   std::uint32_t last = 0;
   for (std::uint64_t i = 0; i < header_->count; ++i) {

@@ -26,12 +26,12 @@ class WordTableWriter {
   // too many.
   void add(std::string_view word, const float* values);
 
-  // The file is valid after this only. REQUIRES: size() > 0.
+  // Completes the file, which is valid only afterwards. REQUIRES: size() > 0.
   void finish(const ModelStamp& model);
 
  private:
   [[nodiscard]] std::string_view word(std::size_t i) const;
-  // Takes a slot for the word that is going to be the next; false when there is one of that name.
+  // Takes a slot for the next word; false if the word is there already.
   [[nodiscard]] bool take_slot(std::string_view wanted);
   void grow();
   // Writes and hashes.

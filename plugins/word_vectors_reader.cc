@@ -117,8 +117,8 @@ bool WordVectorsReader::looks_binary() {
   ahead.remove_prefix(std::min(ahead.find_first_not_of('\n'), ahead.size()));
   const auto blank = ahead.find_first_of(kBlanks);
   if (blank == std::string_view::npos) return false;
-  // The first vector, or what stands where it would: nearly all numerals in text, hardly any in
-  // floats.
+  // The bytes where the first vector should be. In text they are nearly all numerals, in floats
+  // hardly any.
   ahead = ahead.substr(blank + 1, std::min<std::size_t>(dimension_ * sizeof(float), kMostBytes));
   ahead = ahead.substr(0, ahead.find('\n'));
   const auto numerals = std::count_if(ahead.begin(), ahead.end(), [&](char c) {

@@ -1,9 +1,9 @@
 // wordvec: the sum or mean of the vectors of a text's words, from a file of word vectors.
 //
-// Words that the file has not are skipped. `sif` weighs each word by a / (a + p(word)) (Arora,
-// Liang and Ma, 2017), so that frequent words count less. The files tell no counts, but they list
-// frequent words first; Zipf's law makes probabilities of that: p = 1 / (rank · H), where H makes
-// their sum 1.
+// Words that the file does not have are skipped. `sif` weighs each word by a / (a + p(word))
+// (Arora, Liang and Ma, 2017), so that frequent words count less. The files do not give counts, but
+// they list frequent words first. So Zipf's law gives the probabilities: p = 1 / (rank · H), where
+// H makes their sum 1.
 #include <fmt/format.h>
 
 #include <algorithm>
