@@ -21,8 +21,8 @@ int main() {
     learner.learn(row_x, row_y, nullptr, nullptr, nullptr);
   }
 
-  // An immutable model of what was learned, by the estimator that does best on held-back pairs. Who
-  // goes on learning adopts the refresh's pivots: if (r.pivots) learner.adopt(*r.pivots).
+  // An immutable model of what was learned, by the estimator that does best on held-back pairs. To
+  // go on learning, adopt the refresh's pivots: if (r.pivots) learner.adopt(*r.pivots).
   phsic::EstimatorSpec spec;
   spec.kind = std::nullopt;
   const auto model = refresh(learner, spec, phsic::Learner<float>::Extent::kAll).model;
