@@ -1,6 +1,6 @@
-// Once warm, scoring, watching for drift and remembering ids allocate nothing, and learning nothing
-// for each pair; and what there is no memory for has not happened. A program of its own, because it
-// counts every call of operator new, and lets some of them fail.
+// Once warm, scoring, watching for drift and remembering ids allocate nothing, and learning
+// allocates nothing for each pair. A step that runs out of memory changes nothing. This is a
+// program of its own, because it counts every call of operator new, and lets some of them fail.
 #include <malloc.h>
 
 #include <atomic>
@@ -85,7 +85,7 @@ constexpr Case kCases[] = {
     {"gaussian", ItemKind::kDense}, {"sum(cosine,laplacian:gamma=0.1)", ItemKind::kDense},
     {"cosine", ItemKind::kSparse},  {"gaussian", ItemKind::kSparse}};
 
-// Does it with memory for `count` allocations. False: that was not enough.
+// Does the work with memory for `count` allocations. False: that was not enough.
 template <class Work>
 bool try_with(std::size_t count, const Work& work) {
   last_allocation = allocations + count;

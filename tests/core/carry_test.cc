@@ -208,7 +208,7 @@ TEST_CASE("Pivots recover from a jump of the distribution") {
     };
     stream_through(drift.before);
     const std::uint64_t settled = live.epoch();
-    // Settled: the pivots were chosen early and kept.
+    // A stream that stays as it is: the pivots were chosen early and kept.
     CHECK(settled <= 2);
     const double calm = unexplained.back();
     stream_through(drift.after);
@@ -216,7 +216,8 @@ TEST_CASE("Pivots recover from a jump of the distribution") {
     CHECK(*std::max_element(unexplained.begin() + 6, unexplained.end()) > 3 * calm);
     CHECK(unexplained.back() < 2 * calm + 0.05);
 
-    // The same pivots from the first pair on: what the carry-over should have come to.
+    // A learner that has the same pivots from the first pair on: what the carry-over should come
+    // to.
     Learner<float> scratch(drift.config);
     scratch.adopt({live.map_x(), live.map_y(), 0, 0});
     for (const Stream<float>* stream : {&drift.before, &drift.after}) {
@@ -246,7 +247,7 @@ TEST_CASE("A changed bandwidth rebuilds from the sample") {
   learner.learn(narrow.x.view(), narrow.y.view(), nullptr, nullptr, nullptr);
   learner.adopt(*learner.propose_pivots());
   const double sigma = learner.map_x()->kernel().sigma();
-  // The same stream ten times as wide.
+  // The same stream, spread ten times as wide.
   const ItemBlock<double> wide_x = scaled(narrow.x, 10);
   const ItemBlock<double> wide_y = scaled(narrow.y, 10);
   learner.learn(wide_x.view(), wide_y.view(), nullptr, nullptr, nullptr);

@@ -1,5 +1,5 @@
-// Vectors far longer than all others: they must not take the scores away from a stream, and nothing
-// else may be touched.
+// Vectors far longer than all others must not spoil the scores of a stream, and no other vector may
+// be changed.
 #include "core/clip.h"
 
 #include <catch2/catch.hpp>
@@ -86,7 +86,7 @@ TEST_CASE("One vector far longer than all others does not take the scores away")
   }
 }
 
-// How many of so many vectors are clipped whose coordinates are drawn one by one.
+// How many vectors are clipped when their coordinates are drawn one by one.
 template <class Draw>
 std::size_t clipped_of(const char* notation, const Draw& draw) {
   const auto kernel = Kernel::parse(notation);
@@ -143,7 +143,7 @@ TEST_CASE("A stream whose vectors become longer for good is followed") {
   };
   feed(1, 1);
   CHECK(learner.clipped() == 0);
-  // By less than what is clipped: at once.
+  // Longer by less than the limit: nothing is clipped, even at first.
   feed(20, 2);
   CHECK(learner.clipped() == 0);
   for (std::uint64_t seed = 3; seed < 6; ++seed) feed(1e7F, seed);

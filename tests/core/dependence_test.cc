@@ -140,8 +140,8 @@ Dependence after_carrying(const std::string& kernel, double dependence, std::uin
   return refreshed.model->facts().dependence;
 }
 
-// The largest distance of so many p-values from the uniform distribution: one in a thousand is
-// beyond.
+// Checks that p-values are uniformly distributed, by their largest distance from that distribution.
+// One run in a thousand is beyond the bound.
 void check_uniform(std::vector<double> found) {
   std::sort(found.begin(), found.end());
   const auto runs = double(found.size());

@@ -93,7 +93,8 @@ TEST_CASE("Ties make the p-value larger, never smaller") {
   CHECK(larger > 0);
 }
 
-// P(distance at least so large) by counting the paths that stay inside, in long double.
+// The probability of at least this distance, by counting the paths that stay inside, in long
+// double.
 double counted_p_value(std::uint64_t distance, std::uint64_t m, std::uint64_t n) {
   std::vector<long double> inside(n + 1);
   for (std::uint64_t i = 0; i <= m; ++i) {

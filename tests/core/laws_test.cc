@@ -126,10 +126,11 @@ double aged_merge_distance(const AnySubject& subject, std::uint64_t seed, Way wa
 
   std::vector<double> weights(n);
   for (std::size_t i = 0; i < n; ++i) {
-    // By pairs, the newest of both were now; then 30 more came.
+    // By pairs, the newest pairs of both learners were now when they were merged; then 30 more
+    // came.
     const std::size_t end = i < ours_end ? ours_end : n;
     const double age = by_seconds ? later[0] - times[i] : double(end - 1 - i) + 30;
-    // Wrong: what was merged does not age.
+    // Wrong: the pairs that were merged in do not age.
     const bool frozen = way == Way::kWrong && i >= ours_end;
     weights[i] = frozen ? 1 : std::exp2(-age / span);
   }

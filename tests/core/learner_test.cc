@@ -327,8 +327,9 @@ void learn_at(Learner<double>& learner, const Stream<double>& stream, double sec
   learner.learn(stream.x.view(), stream.y.view(), nullptr, times.data(), nullptr);
 }
 
-// Of the sum of the weights and of the weighted sums of both coordinates of x, the sample's
-// estimates against the moments, in standard errors over many seeds. `make` gives a learner.
+// Compares the sample's estimates with the moments: the sum of the weights, and the weighted sums
+// of both coordinates of x. Returns the largest difference in standard errors over many seeds.
+// `make` gives a learner.
 template <class Make>
 double largest_bias(const Make& make) {
   constexpr int kRuns = reduced(1000);
@@ -369,21 +370,21 @@ TEST_CASE("Samples of the same seed merge without bias") {
       learn_at(learner, stream, seconds_apart);
       return learner;
     };
-    // Three of different lengths and with different weights at the same number.
+    // Three streams of different lengths, whose pairs of the same number have different weights.
     CHECK(largest_bias([&](std::uint64_t seed) {
             auto learner = of(first, 1, seed);
             learner.merge(of(second, 1.5, seed));
             learner.merge(of(third, 1.8, seed));
             return learner;
           }) < 4);
-    // One with itself, and then with the same again.
+    // A stream merged with itself, and then with the same again.
     CHECK(largest_bias([&](std::uint64_t seed) {
             auto learner = of(first, 1, seed);
             learner.merge(learner);
             learner.merge(of(first, 1, seed));
             return learner;
           }) < 4);
-    // Nothing with one; then the same numbers come again.
+    // An empty learner merged with a stream; then pairs with the same numbers are learned.
     CHECK(largest_bias([&](std::uint64_t seed) {
             Learner<double> learner(sampling_config(forgetting, seed));
             learner.merge(of(first, 1, seed));

@@ -116,8 +116,9 @@ struct Twins {
   double slope;
 };
 
-// The largest deviation from what it should be, in standard errors over many seeds: of a weighted
-// sum over each stream, and of how often each single pair stays, counted 1 / pi.
+// The largest deviation of an estimate from the truth, in standard errors over many seeds. The
+// estimates are a weighted sum over each stream, and how often each single pair stays, counted 1 /
+// pi.
 double largest_deviation(const Twins& twins, bool anew) {
   constexpr int kRuns = 20000;
   constexpr double kShift = 3;  // the right clock's
@@ -219,7 +220,7 @@ TEST_CASE("Keys drawn anew are finite, however unlikely the pair was to stay") {
   for (std::uint64_t i = 0; i < 1000; ++i) offer(months, i, 1e6 * double(i), 1);
   months.redraw(2);
   CHECK(parse<Reservoir<double>>(serialise(months)).size() == 20);
-  // The best of all draws for the lightest pair: w tau is below 1e-15.
+  // The lightest pair has the best of all draws: its w tau is below 1e-15.
   Reservoir<double> lucky(1, kOne, kOne);
   const double zero = 0;
   const DenseRows<double> row{&zero, 1, 1};
@@ -230,7 +231,7 @@ TEST_CASE("Keys drawn anew are finite, however unlikely the pair was to stay") {
   for (std::uint64_t seed = 0; seed < 100; ++seed) {
     lucky.redraw(seed);
     CHECK(parse<Reservoir<double>>(serialise(lucky)).sample_weights(0) == before);
-    // Its key still is below what did not stay.
+    // Its key is still below the keys of the pairs that did not stay.
     auto again = lucky;
     again.offer(row, row, 0, 2, 0, 0.99);
     CHECK(again.sequences() == lucky.sequences());

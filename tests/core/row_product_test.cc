@@ -18,7 +18,7 @@ std::vector<T> random_values(std::size_t count, Random& random) {
   return values;
 }
 
-// By the order that the header promises, one element after the other.
+// The product in the order of summation that the header promises, one element after the other.
 template <class T>
 std::vector<T> summed_in_order(std::size_t m, std::size_t n, std::size_t k, const std::vector<T>& a,
                                const std::vector<T>& b, bool is_fused) {
@@ -95,8 +95,8 @@ TEST_CASE("A row with NaN spoils no other") {
   }
 }
 
-// Rows of a product, all at once and in batches. BLAS disagrees with itself on some shapes and some
-// processors only; what the law must reject is what it does there.
+// Rows of a product, all at once and in batches. BLAS gives a row different bits on some shapes and
+// some processors only, so the law rejects an imitation of that.
 TEST_CASE("A product has the same bits in any batch", "[law]") {
   require_law("rows together = rows in batches", 0, [](std::uint64_t seed, Way way) {
     Random random(seed);

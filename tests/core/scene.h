@@ -37,7 +37,7 @@ struct Subject {
   static constexpr double kTolerance = sizeof(T) == 4 ? 2e-3 : 1e-8;
 };
 
-// The same but for the scalar, known only once it runs.
+// The same without the scalar, known only at run time.
 struct AnySubject {
   ItemKind kind;
   Kernel kernel_x;
@@ -52,7 +52,7 @@ template <class T>
 // different lengths.
 [[nodiscard]] double relative_distance(const std::vector<double>& a, const std::vector<double>& b);
 
-// What a scene needs to know of its subject only once it runs, so that it is compiled once for each
+// What a scene needs to know of its subject at run time only, so that it is compiled once for each
 // scalar and not for each subject.
 template <class T>
 struct AnyScene {

@@ -1,4 +1,4 @@
-// The bits of a score are its pair's: whatever is scored beside it, and where.
+// The bits of a score depend on its pair alone, not on what is scored beside it or where.
 #include <algorithm>
 #include <catch2/catch.hpp>
 #include <cmath>

@@ -35,7 +35,7 @@ void append(ItemBlock<T>& block, const std::vector<double>& values) {
         block.append(SparseRows<T>{start, index.data(), value.data(), 1, shape.dim}, 0));
     return;
   }
-  // A syllable for each coordinate, told by its size; letters of one, two and three bytes.
+  // Each coordinate becomes a syllable, chosen by its size; letters have one, two and three bytes.
   static const std::string kSyllables[] = {"ka", "né", "ło", "水", "ri", "ша", "to", "u"};
   std::string text;
   for (std::size_t j = 0; j < values.size(); ++j) {

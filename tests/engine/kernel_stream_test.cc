@@ -45,14 +45,14 @@ TEST_CASE("No model is due from fewer pairs than can be measured") {
   }
 }
 
-TEST_CASE("Who asks for a model gets one, of however few pairs") {
+TEST_CASE("A model that is asked for is built, of however few pairs") {
   const auto stream = stream_with(20);
   learn(*stream, 20);
   const auto refresh = stream->freeze(phsic::Stream::Extent::kWithoutHeldBack);
   refresh->build();
   stream->adopt(*refresh);
   CHECK(stream->published()->model->facts().pairs == 20);
-  // The next one by itself is still of pairs enough.
+  // The next model that the stream builds by itself still waits for enough pairs.
   CHECK(stream->until_refresh() == 140);
 }
 

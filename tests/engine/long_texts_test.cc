@@ -39,7 +39,7 @@ void learn(phsic::Stream& stream, std::string_view x, std::string_view y) {
   stream.learn(learn_batch, 0, false);
 }
 
-// The largest number of bytes in use meanwhile.
+// The largest number of bytes in use during the work.
 std::size_t refresh(phsic::Stream& stream) {
   peak_bytes = live_bytes.load();
   const auto refresh = stream.freeze(phsic::Stream::Extent::kWithoutHeldBack);
@@ -58,7 +58,7 @@ double score(const phsic::Stream& stream, std::string_view x, std::string_view y
 TEST_CASE("Of a long text a stream keeps text-bytes, and forgets them in the end") {
   constexpr std::size_t kPairs = 100;
   constexpr std::size_t kLong = 200'000;
-  // All that is kept of the pairs, were each kept once.
+  // The size of all texts that are kept, if each were kept once.
   constexpr std::size_t kOnce = kPairs * 2 * StreamSpec::kTextBytes;
   Random random(4);
   const std::size_t before = live_bytes;
@@ -67,7 +67,7 @@ TEST_CASE("Of a long text a stream keeps text-bytes, and forgets them in the end
     learn(*stream, random_text(kLong, random), random_text(kLong, random));
   }
   CHECK(live_bytes - before < 4 * kOnce);
-  // 16 bytes for each gram of one side, and copies.
+  // 16 bytes for each gram of one side, and room for copies.
   CHECK(refresh(*stream) - before < 16 * kOnce);
   CHECK(live_bytes - before < 10 * kOnce);
 

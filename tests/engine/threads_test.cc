@@ -1,4 +1,4 @@
-// Streams and encoders that use several threads. The thread sanitizer runs these tests, too.
+// Streams and encoders in several threads. The thread sanitizer runs these tests, too.
 #include <algorithm>
 #include <atomic>
 #include <catch2/catch.hpp>

@@ -17,7 +17,7 @@ bool is_finite(const Row& row) {
   return std::all_of(row.begin(), row.end(), [](float value) { return std::isfinite(value); });
 }
 
-// As vectors that are not finite are unequal to themselves, this checks both.
+// NaN is unequal to itself, so this finds NaN, too.
 void require_same(const std::vector<Row>& a, const std::vector<Row>& b) {
   REQUIRE(a.size() == b.size());
   for (std::size_t i = 0; i < a.size(); ++i) {
@@ -39,7 +39,8 @@ std::string random_text(std::mt19937& random) {
   return text;
 }
 
-// How many of the texts, cut at white space in two, have another row than their parts' sum.
+// How many of the texts, cut in two at white space, have a row that is not the sum of their parts'
+// rows.
 std::size_t count_sums_that_differ(const LoadedEncoder& encoder,
                                    const std::vector<std::string>& texts) {
   constexpr float kRounding = 1e-5F;

@@ -131,7 +131,7 @@ TEST_CASE("A damaged model is refused or harmless") {
     const auto good = read_file(file);
     for (int trial = 0; trial < 400; ++trial) {
       auto bad = good;
-      // Mostly in the beginning, where the numbers are that libfasttext believes.
+      // Mostly in the beginning, where the numbers are that libfasttext does not check.
       const auto at = random() % (trial % 4 == 0 ? bad.size() : 600);
       const std::int32_t nonsense[] = {-1, 0, 1, 0x7fffffff, static_cast<std::int32_t>(random())};
       const auto& value = nonsense[random() % 5];

@@ -179,7 +179,7 @@ TEST_CASE("Without a folder to write to the words stay in memory") {
   fs::permissions(model.cache_folder(), fs::perms::owner_all);
 }
 
-TEST_CASE("A cache that somebody put a folder in place of is done without") {
+TEST_CASE("Vectors are read without a cache if a folder is in its place") {
   const CachedModel model;
   { const auto first = model.open(); }
   const auto cache = model.caches().at(0);

@@ -111,7 +111,7 @@ TEST_CASE("Every truncation of a file with a header is refused") {
       REQUIRE(wordvec_refusal(file).find(file) == 0);
     }
   }
-  // A text may be cut within its last number unnoticed, but not before.
+  // A text that is cut within its last number goes unnoticed, but one that is cut before does not.
   const auto text = vectors.as_text(true);
   for (std::size_t size = 0; size < text.rfind(' ') + 1; ++size) {
     REQUIRE(!wordvec_refusal(folder.write("words", text.substr(0, size))).empty());

@@ -1,4 +1,4 @@
-// What texts are before they are words: stream-safe and normal, whatever was made to be slow.
+// Texts before they are cut into words: stream-safe and in normal form, even those made to be slow.
 #include "text/tokenizer.h"
 
 #include <unicode/brkiter.h>
@@ -97,7 +97,7 @@ TEST_CASE("Thirty marks stay as they are, and a joiner comes before the next") {
   for (const auto normalization : kNormalizations) {
     CHECK(normalized(thirty, normalization) == thirty);
     CHECK(normalized(thirty + "\u0316z", normalization) == thirty + "\u034F\u0316z");
-    // Precomposed, it has a mark already.
+    // A precomposed character has a mark already.
     CHECK(normalized("\u00e9" + repeated("\u0301", 30), normalization) ==
           "\u00e9" + repeated("\u0301", 29) + "\u034F\u0301");
     // On each side of the joiner marks are in order.
