@@ -18,8 +18,8 @@
 //
 // With FAULTY_LOG it also writes down there what was done to these files, for power_failure.py.
 //
-// Everything goes to the kernel by syscall(), so that it does not matter who else stands between,
-// such as a sanitizer.
+// Everything goes to the kernel by syscall(), so that other libraries in between, such as a
+// sanitizer, do not matter.
 #include <fcntl.h>
 #include <sys/syscall.h>
 #include <unistd.h>

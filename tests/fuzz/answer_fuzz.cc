@@ -21,7 +21,7 @@ void attempt(const Read& read) {
   try {
     read();
   } catch (const Error&) {
-    return;  // told, not crashed
+    return;  // refused, not crashed
   }
 }
 

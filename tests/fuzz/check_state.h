@@ -52,7 +52,7 @@ void check_bytes(std::span<const char> bytes) {
   try {
     use(*again);
   } catch (const Error&) {
-    return;  // told, not crashed
+    return;  // refused, not crashed
   }
 }
 

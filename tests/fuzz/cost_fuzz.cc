@@ -1,8 +1,9 @@
-// What reading a text costs grows with its length, not with its square: whatever a short input is
-// repeated to make.
+// The cost of reading a text grows with its length, not with its square, for any text that repeats
+// a short input.
 //
 // The first byte chooses a reader, the second how much of the input stands once, before the rest is
-// repeated. Time is the thread's own, and only what is far from linear at two sizes counts.
+// repeated. Time is that of the thread, and only a cost that is far from linear at two sizes
+// counts.
 #include <time.h>
 
 #include <algorithm>
@@ -88,7 +89,7 @@ double cost(const Reader& reader, const std::string& head, const std::string& un
 
 }  // namespace
 
-// Long texts are freed as fast as they are made: what is kept back of them would fill the memory.
+// Long texts are made and freed all the time. A quarantine of freed memory would fill the machine.
 extern "C" const char* __asan_default_options() {  // NOLINT(bugprone-reserved-identifier)
   return "quarantine_size_mb=16";
 }
@@ -101,8 +102,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   const auto once = data[1] % rest.size();
   const auto head = rest.substr(0, once);
   const auto unit = rest.substr(once);
-  // Eight times the length: linear is eight times the cost, quadratic 64 times. What looks steep is
-  // looked at again, twice, at eight times the length.
+  // Eight times the length: linear is eight times the cost, quadratic 64 times. A cost that looks
+  // steep is measured again, twice, at eight times the length.
   constexpr double kMost = 16;
   constexpr double kMoment = 1e-3;
   constexpr std::size_t kShort = 1U << 13U;

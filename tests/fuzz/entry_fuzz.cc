@@ -21,7 +21,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     replay.apply(*again);
     fuzz::use(*stream);
   } catch (const Error&) {
-    return 0;  // told, not crashed
+    return 0;  // refused, not crashed
   }
   return 0;
 }

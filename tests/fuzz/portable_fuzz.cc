@@ -1,4 +1,4 @@
-// Portable files: parsed, and unpacked where that takes no encoder and little memory.
+// Portable files are parsed, and unpacked where that takes no encoder and little memory.
 #include "state/stream_copy.h"
 #include "tests/fuzz/check_state.h"
 #include "tests/fuzz/text_streams.h"
@@ -28,7 +28,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     static_cast<void>(pack(copy));
     fuzz::use(*copy.stream);
   } catch (const Error&) {
-    return 0;  // told, not crashed
+    return 0;  // refused, not crashed
   }
   return 0;
 }

@@ -96,7 +96,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   try {
     phsic::fuzz::check_table(bytes, phsic::fuzz::options_of(data[0]));
   } catch (const phsic::Error&) {
-    return 0;  // told, not crashed
+    return 0;  // refused, not crashed
   }
   return 0;
 }
