@@ -56,7 +56,8 @@ TEST_CASE("Numbers that are missing are messages that were lost, of each topic b
   CHECK(look(gaps, "a/score", 46) == "-- 1 message of a/score lost");
   CHECK(look(gaps, "a/event", 8).empty());
   CHECK(gaps.lost() == 3);
-  // After a crash the daemon goes on far beyond, and nobody knows how many were on their way.
+  // After a crash the daemon goes on with far greater numbers, and it is not known how many
+  // messages were lost.
   CHECK(look(gaps, "a/event", 9 + (1ULL << 32U)) == "-- a/event goes on after a crash");
   CHECK(look(gaps, "a/event", 11 + (1ULL << 32U)) == "-- 1 message of a/event lost");
   CHECK(gaps.lost() == 4);

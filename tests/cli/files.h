@@ -1,4 +1,5 @@
-// Real files for tests: a temporary folder, compressed copies, pipes that others hold the end of.
+// Real files for tests: a temporary folder, compressed copies, and pipes whose other end somebody
+// else holds.
 #pragma once
 
 #include <filesystem>

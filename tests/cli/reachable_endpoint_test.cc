@@ -25,7 +25,7 @@ TEST_CASE("An endpoint on every interface is reached where the service was") {
   }
 }
 
-TEST_CASE("Who came by a path finds every interface on this machine") {
+TEST_CASE("A client that came by a path finds every interface on this machine") {
   CHECK(reach({"tcp://*:7471"}, "ipc:///run/phsic/service") == "tcp://127.0.0.1:7471");
   CHECK(reach({"tcp://0.0.0.0:7471"}, "tcp://0.0.0.0:7470") == "tcp://127.0.0.1:7471");
 }

@@ -1,7 +1,6 @@
 // A small state file, damaged in one place after the other: everywhere, or in every so many places
-// (stride.h). Whatever is damaged: there is an error, or a stream
-// that is what it was after some entry of the journal; and if that is not the last one, it is told
-// that something is missing.
+// (stride.h). Whatever is damaged, there is an error, or the stream is what it was after some entry
+// of the journal. If that is not the last entry, the damage is reported.
 #include <algorithm>
 #include <catch2/catch.hpp>
 #include <filesystem>
@@ -108,7 +107,7 @@ Files read_files(const std::string& name) {
   return {read_bytes(name), read_if_there(name + "-wal"), read_if_there(name + "-lock")};
 }
 
-// As a daemon does that has kept everything.
+// Marks the lock as a daemon does that has kept everything.
 void note_end(const History& history, const std::string& name) {
   const StateFile file(name, Database::Access::kRead);
   const auto record = file.find(Recorder::kName);
@@ -137,8 +136,8 @@ Files files_at_rest(const History& history, const Folder& folder, bool whole) {
   return files;
 }
 
-// Of a process that was killed: one commit for each entry, none of them in the database yet but for
-// the schema.
+// The files of a process that was killed: one commit for each entry, and only the schema is in the
+// database yet.
 Files files_of_a_killed(const History& history, const Folder& folder) {
   const auto name = folder.path("killed.db");
   {
@@ -218,14 +217,14 @@ Tally flip_everywhere(const History& history, const Folder& folder, const Files&
   return tally;
 }
 
-// `all` are the least that there are if every place is damaged. At large steps, as under the
-// sanitizers, a run may miss them all.
+// `all` is the least count if every place is damaged. At large steps, as under the sanitizers, a
+// run may miss all such places.
 bool is_enough(std::size_t count, std::size_t all) {
   const auto step = damage_stride().step;
   return step == 1 ? count > all : count > 0 || all < 20 * step;
 }
 
-// Few places make a file another kind of file, and a run may miss them.
+// Damage in a few places only makes the file another kind of file, and a run may miss these places.
 bool is_refused_without_its_first_byte(const History& history, const Folder& folder,
                                        const Files& files) {
   Tally tally;
@@ -347,7 +346,7 @@ TEST_CASE("Verifying finds all damage that recovery finds") {
     auto damaged = at_rest;
     flip(damaged.database, place);
     const auto outcome = reopen(damaged, folder);
-    // Only who has the encoders can say that the identity is not theirs.
+    // The tool has no encoders, so it cannot say that the identity is not theirs.
     if (!outcome.is_another && (!outcome.state || !history.is_whole(outcome))) {
       CHECK(finds_something());
     }

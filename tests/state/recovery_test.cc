@@ -41,7 +41,7 @@ std::vector<Setting> settings() {
   };
 }
 
-// As far as a model is on its way, it is finished.
+// Finishes the model that is on its way, if there is one.
 std::string finished(Stream& stream, std::unique_ptr<Refresh> pending) {
   if (pending != nullptr) {
     pending->build();
@@ -136,8 +136,8 @@ TEST_CASE("A replay without one of its entries gives another stream") {
     const auto whole = replayed(entries.size());
     CHECK((whole == state_of(recorder.stream())));
     for (std::size_t i = 0; i < entries.size(); ++i) {
-      // Who begins a model changes no more than when the next one is due, which the one after it
-      // may decide anew; and what could not be built changes nothing.
+      // An entry that begins a model only changes when the next one is due, which a later model may
+      // decide anew. A model that could not be built changes nothing.
       if (entries[i].pairs.size() == 0) continue;
       INFO("without entry " << i + 1);
       CHECK((replayed(i) != whole));
@@ -261,7 +261,7 @@ TEST_CASE("A journal that ends before its mark is told of, and goes on behind it
   CHECK(recovery.last == EntryPlace{1, 5, 300});
   REQUIRE(recovery.damage.size() == 1);
   CHECK_THAT(recovery.damage[0], Catch::Contains("entry to be 3, expected at least 5"));
-  // A stream of which nothing is left is not taken for a new one.
+  // A stream that has lost everything is not taken for a new one.
   file.transact([&] {
     file.remove_stream(1);
     file.add_stream(1, "chat", identity_text(recorder.stream().identity()), "{}");

@@ -23,7 +23,7 @@ std::map<std::string, std::string> content_of(const Folder& folder) {
 TEST_CASE("A log without its file is kept under a name of its own") {
   const Folder folder;
   const auto name = folder.path("state.db");
-  // Not the first free number: whoever removed .old-1 may know of .old-2.
+  // Not the first free number: a user who removed .old-1 may still rely on .old-2.
   write_bytes(name + ".old-2", "older");
   write_bytes(name + "-wal", "log");
   Replacement replacement(name);

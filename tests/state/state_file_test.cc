@@ -69,7 +69,7 @@ TEST_CASE("The newest snapshots are kept, and of the journal what follows on the
         }
         if (!keeping.whole_journal) stream.trimmed = stream.snapshots.front();
       });
-      // What is left of the others may lie there for a while.
+      // Parts of the other snapshots may be left for a while.
       if (random.below(3) == 0) file.transact([&] { file.remove_remains(0); });
     }
     while (file.may_have_remains()) file.transact([&] { file.remove_remains(0); });
@@ -260,7 +260,7 @@ TEST_CASE("The last numbers of the feed are kept") {
   CHECK(file.feed() == std::map<std::string, std::uint64_t>{{"chat/event", 1}, {"chat/score", 9}});
 }
 
-TEST_CASE("Who reads sees one moment while another writes") {
+TEST_CASE("A reader sees one moment while another writes") {
   const Folder folder;
   const auto name = folder.path("state.db");
   StateFile writer(name, Access::kCreate);

@@ -25,7 +25,7 @@ TEST_CASE("One at a time may write, and others can tell") {
   const StateLock again(name);
 }
 
-TEST_CASE("Who removes the lock lets nobody in, and it is there again with the next mark") {
+TEST_CASE("Removing the lock lets no other daemon in, and it is there again with the next mark") {
   const Folder folder;
   const auto name = folder.path("state.db");
   { const StateFile file(name, Database::Access::kCreate); }

@@ -93,7 +93,7 @@ TEST_CASE("The journal of a stream that was put in goes on from there") {
   CHECK(recovery.damage.empty());
   CHECK(stream->pairs() == recorder.pairs() + 1);
   CHECK_FALSE(is_journal_whole(file, 1));
-  // Without the snapshot, what follows on it is not taken for everything.
+  // Without the snapshot, the journal after it is not taken for everything.
   file.transact([&] { file.put_snapshot(1, 0, recorder.pairs(), std::string("?"), {1, true}); });
   const auto other = open_stream(small());
   CHECK_THROWS_WITH(recover(file, "chat", *other, 10), Catch::Contains("nothing of stream chat"));
@@ -148,7 +148,7 @@ TEST_CASE("Streams that learned apart score as one that learned everything") {
       model_of_all(*merged.stream);
       model_of_all(*one);
       CHECK(distance(scores_of(*merged.stream), scores_of(*one)) < 1e-4);
-      // The control: neither part by itself does.
+      // The control: neither part by itself gives these scores.
       const auto alone = copy_of(a);
       model_of_all(*alone.stream);
       CHECK(distance(scores_of(*alone.stream), scores_of(*one)) > 1e-2);

@@ -269,7 +269,7 @@ TEST_CASE("A journal whose entries were lost is behind when the writer asks, unt
   CHECK((state_of(*recovered.stream) == expected));
 }
 
-TEST_CASE("Whoever asks when pairs are kept is told in the order of asking, of pairs on the disk") {
+TEST_CASE("Callers are told in their order that pairs are kept, when these are on the disk") {
   const Folder folder;
   const auto name = folder.path("state.db");
   Desk desk(name);

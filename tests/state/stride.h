@@ -1,8 +1,8 @@
 // Which of many places are damaged in this run.
 //
-// All of them take long. So every kStep-th is, from one on that changes from run to run, and is
-// printed: PHSIC_DAMAGE_STEP=1 damages everywhere (`make torture` does), and PHSIC_DAMAGE_FIRST=N
-// repeats the run that began there.
+// To damage all of them takes long. So only every kStep-th is damaged, from a first one on that
+// changes from run to run and is printed: PHSIC_DAMAGE_STEP=1 damages everywhere (`make torture`
+// does), and PHSIC_DAMAGE_FIRST=N repeats the run that began there.
 #pragma once
 
 #include <cstddef>

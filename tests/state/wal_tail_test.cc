@@ -202,7 +202,7 @@ TEST_CASE("Whatever is flipped in a frame, its commit and all later ones are los
     if (files.ends_commit(i)) {
       CHECK(inspect(flipped(files, frame + 4)) == expected(frames, later));
     }
-    // In the salts: the frame itself is nobody's.
+    // In the salts: the frame itself belongs to no commit.
     for (const std::size_t at : {8, 15}) {
       CHECK(inspect(flipped(files, frame + at)) ==
             expected(frames, later - (files.ends_commit(i) ? 1 : 0)));
@@ -283,7 +283,7 @@ TEST_CASE("Old frames after the end of a log that was begun anew are no loss") {
   const WalTail tail = inspect(files);
   CHECK(tail.frames > 0);
   CHECK(tail == expected(tail.frames, 0));
-  // The new ones are watched as ever: those of old are no commits of theirs.
+  // The new frames are watched as ever. Frames of the old log do not count as their commits.
   CHECK(inspect(flipped(files, kHeader + 100)) == expected(0, 2));
 }
 

@@ -77,7 +77,7 @@ TEST_CASE("Candidates are ranked, best first, and those without a score last") {
     "model": 17, "epoch": 0, "problems": [{"message": "x is bad"}]})"));
 }
 
-TEST_CASE("Who learned is told of what, and of the pairs until the next model under both names") {
+TEST_CASE("An answer to learn has the pairs learned, and those until a model by both names") {
   Outcome outcome;
   outcome.learned = 3;
   outcome.until_refresh = 255;

@@ -133,7 +133,7 @@ TEST_CASE("What is asked beside pairs is read as it was written") {
   CHECK(read(RequestWriter("ping", ""), 1).operation == Operation::kPing);
 }
 
-// As a request moves on into the task that is made of it.
+// A request is moved into its task; this moves one the same way.
 TEST_CASE("A request that has moved still has its texts") {
   RequestWriter writer("score", "");
   const std::vector<std::string_view> x = {"x"};

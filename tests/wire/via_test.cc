@@ -11,7 +11,7 @@ TEST_CASE("The way of a pair is written in order, and names differ", "[via]") {
   CHECK(random_name() != random_name());
 }
 
-TEST_CASE("A flag repeats a score for whoever has subscribed to both", "[via]") {
+TEST_CASE("A flag repeats a score for a subscriber to both", "[via]") {
   CHECK(is_copy("chat/flag", ""));
   CHECK(is_copy("chat/flag", "ch"));
   CHECK(is_copy("chat/flag", "chat/"));
