@@ -28,7 +28,7 @@ class Connected(Case):
     """A test with a folder and daemons in it."""
 
     def daemon(self, *settings, **more):
-        """A new one, whose streams know nothing."""
+        """A new daemon, whose streams know nothing."""
         folder = self.folder / f"daemon{len(list(self.folder.glob('daemon*')))}"
         folder.mkdir()
         daemon = Daemon(folder, *settings, **more)
@@ -159,7 +159,7 @@ class SameAsOffline(Connected):
 
 
 class Running:
-    """A command that runs meanwhile, and the lines that it prints."""
+    """A command that runs in the background, and the lines that it prints."""
 
     def __init__(self, test, *arguments):
         self.process = subprocess.Popen([PHSIC, *map(str, arguments)], stdout=subprocess.PIPE,
@@ -176,14 +176,14 @@ class Running:
         return self.lines.get(timeout=60)
 
     def interrupt(self):
-        """Ctrl-C. The status it ends with, and what it said on standard error."""
+        """Presses Ctrl-C. Returns the status it ends with, and what it said on standard error."""
         self.process.send_signal(signal.SIGINT)
         return self.process.wait(timeout=60), self.process.stderr.read()
 
 
 class Live(Connected):
     def tail(self, daemon):
-        """One of all scores that the daemon knows of: something is sent until it is seen."""
+        """A `tail` of all scores, which the daemon knows of: probes are sent until it shows one."""
         tail = Running(self, "tail", "--json", "--topic", "score", *daemon.connect)
         while tail.lines.empty():
             self.assertIsNone(tail.process.poll())
@@ -191,7 +191,7 @@ class Live(Connected):
         return tail
 
     def next_message(self, tail):
-        """The next one that is no probe."""
+        """The next message that is no probe."""
         message = {"id": "probe"}
         while message.get("id") == "probe":
             message = json.loads(tail.next_line())

@@ -10,7 +10,7 @@ PHSICD = os.environ["PHSICD"]
 
 
 class Daemon:
-    """One that runs and builds models by the number of pairs alone, as the command does.
+    """A daemon that runs and builds models by the number of pairs alone, as the command does.
     `settings` are such as streams.default.half-life=2h; `config` may be a file."""
 
     def __init__(self, folder, *settings, config=None):

@@ -256,7 +256,7 @@ class DaemonsConfiguration(Case):
 
 class Encoders(Case):
     def compile(self, name, *flags):
-        """A plugin outside the tree, with the header as its only friend."""
+        """A plugin outside the tree, which uses nothing of it but the header."""
         shutil.copy(SOURCE / "plugins" / "encoder.h", self.folder)
         source = self.file("two.c", ENCODER)
         library = self.folder / name

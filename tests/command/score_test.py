@@ -392,7 +392,7 @@ class NearlyNothing(Case):
         told = complaint("score", stdin=copies, expect=4)
         self.assertIn("100 a text with itself, which is only learned with --learn-identical", told)
         run("score", "--learn-identical", "true", stdin=copies)
-        # Who learns something else may well ask for the scores of copies.
+        # Where another table is learned, the scores of copies may be asked for.
         other = self.file("other.tsv", tsv(row[1:] for row in bitext(300, 9)))
         run("score", *SMALL, "--learn", other, stdin=copies)
         self.assertIn("text with itself", complaint("score", "--learn", self.file("c.tsv", copies),

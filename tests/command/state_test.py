@@ -43,7 +43,7 @@ class Stateful(Case):
         return run("score", table, *daemon.connect, *flags)
 
     def scores(self, daemon, stream=None):
-        """Of pairs that are not learned, as the daemon gives them, to the last bit."""
+        """Scores of pairs that are not learned, as the daemon gives them, to the last bit."""
         socket = CONTEXT.socket(zmq.DEALER)
         socket.setsockopt(zmq.LINGER, 0)
         socket.connect(daemon.service)

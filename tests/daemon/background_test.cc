@@ -1,4 +1,4 @@
-// Starts threads.
+// These tests start threads.
 #include "daemon/serving/background.h"
 
 #include <atomic>
@@ -21,7 +21,7 @@ TEST_CASE("Work is done in its order, all of it, and the end comes last") {
   CHECK(done.back() == -1);
 }
 
-TEST_CASE("Work is done while nobody closes, and by one thread that is none of ours") {
+TEST_CASE("Work is done until it is closed, and by one thread that is none of ours") {
   std::atomic<int> done{0};
   std::thread::id by;
   Background background([] {});

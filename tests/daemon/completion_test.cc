@@ -1,4 +1,4 @@
-// Starts threads.
+// These tests start threads.
 #include "daemon/serving/completion.h"
 
 #include <atomic>
@@ -196,7 +196,7 @@ TEST_CASE("A task whose answer there is no memory for gets a short one") {
   CHECK(scene.backlog.waiting().bytes == 0);
 }
 
-TEST_CASE("Problems are told in the order of their rows, whoever found them first") {
+TEST_CASE("Problems are told in the order of their rows, whichever was found first") {
   StageScene scene;
   const auto task = scene.task(request_of(Operation::kScore, texts(6)));
   scene.completion.fail({task, 4, 2}, "broken");
@@ -210,7 +210,7 @@ TEST_CASE("Problems are told in the order of their rows, whoever found them firs
   CHECK(scene.counters.failed == 1);
 }
 
-TEST_CASE("Whoever learned is told what was learned, and how many pairs until the next model") {
+TEST_CASE("A request to learn is told what was learned, and how many pairs until the next model") {
   StageScene scene;
   scene.counters.until_refresh = 100;
   scene.backlog.add({30, 0});
@@ -232,7 +232,7 @@ TEST_CASE("Whoever learned is told what was learned, and how many pairs until th
   CHECK_FALSE(tell()->outcome.until_refresh.has_value());
 }
 
-TEST_CASE("Who asked for a model is told of the one in use when the request is done") {
+TEST_CASE("A request for a model is told of the one in use when the request is done") {
   StageScene scene;
   scene.counters.learned = 512;
   const auto task = scene.task(request_of(Operation::kRefresh, {}), true);

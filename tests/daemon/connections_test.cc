@@ -1,4 +1,5 @@
-// What libzmq's connections get from Connections. The thread's name makes it one of libzmq's.
+// What Connections does for connections of libzmq. The test thread takes a name of libzmq's threads
+// to count as one.
 #include "daemon/net/connections.h"
 
 #include <fcntl.h>
@@ -79,15 +80,15 @@ TEST_CASE("A peer that reads is left alone, however much waits for it") {
   fill();
   connections.look(crowded);
   for (int i = 0; i < 2 * Connections::kPatience; ++i) {
-    // As much as before waits at each look.
+    // At each look as much waits as before.
     REQUIRE(::read(ends.theirs, buffer.data(), buffer.size()) == ssize_t(buffer.size()));
     fill();
     connections.look(crowded);
     CHECK(connections.cut() == 0);
   }
-  // It may not come to reading for a while.
+  // A peer may be too busy to read for a while.
   for (int i = 1; i < Connections::kPatience; ++i) connections.look(crowded);
-  // Then it is closed, unless nobody is in the way, or not on this side.
+  // Then the connection is closed, but only while too much waits on its side.
   connections.look({});
   connections.look({false, true});
   CHECK(connections.cut() == 0);

@@ -100,7 +100,7 @@ def flipped(blob):
 
 class Damage(Case):
     def old_file(self, daemon, number=1):
-        """Where a file is kept that was damaged."""
+        """Where the damaged file is kept."""
         return self.beside(daemon, f".old-{number}")
 
     def beside(self, daemon, ending):
@@ -144,7 +144,7 @@ class Damage(Case):
                 self.assertGreater(file.execute(statement, arguments).rowcount, 0)
 
     def assert_survives(self, daemon, pairs):
-        """It goes on from where it is, and the damage is over."""
+        """The daemon goes on from where it is, and the damage is over."""
         daemon.own.learn(PAIRS[:20])
         daemon.kill()
         daemon.start()

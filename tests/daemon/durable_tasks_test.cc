@@ -1,4 +1,4 @@
-// Starts threads: those of a real state writer.
+// These tests start threads: those of a real state writer.
 #include "daemon/serving/durable_tasks.h"
 
 #include <sqlite3.h>

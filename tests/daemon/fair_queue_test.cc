@@ -10,7 +10,7 @@
 namespace phsic::test {
 namespace {
 
-// Pairs by ingest have no name.
+// Tasks of ingest have no client name.
 std::shared_ptr<Task> make_task(const std::string& client, std::size_t rows, bool scores = true) {
   Request request;
   request.operation = scores ? Operation::kScore : Operation::kLearn;
@@ -80,7 +80,7 @@ TEST_CASE("A client that floods the queue leaves room for others") {
   CHECK_FALSE(queue.offer(make_task("flood", 10)));
 }
 
-TEST_CASE("Clients take turns, whoever came first") {
+TEST_CASE("Clients take turns, whichever came first") {
   FairQueue queue(kWide, kShare);
   for (int i = 0; i < 100; ++i) REQUIRE(queue.offer(make_task("many", 10)));
   REQUIRE(queue.offer(make_task("one", 10)));
@@ -90,7 +90,7 @@ TEST_CASE("Clients take turns, whoever came first") {
   CHECK(taken.slices[1].task->caller->name() == "one");
 }
 
-TEST_CASE("Those who wait for scores come before those who only teach") {
+TEST_CASE("Clients that wait for scores come before those that only teach") {
   FairQueue queue(kWide, kShare);
   REQUIRE(queue.offer(make_task("teacher", 5, false)));
   REQUIRE(queue.offer(make_task("", 5)));  // by ingest: nobody waits
@@ -129,7 +129,7 @@ double share_taught(double learn_share, std::size_t asked_at_once, std::size_t t
   return static_cast<double>(taught[1]) / static_cast<double>(taught[1] + asked[1]);
 }
 
-TEST_CASE("Those who teach get their share however many wait for scores, and no more") {
+TEST_CASE("Clients that teach get their share however many wait for scores, and no more") {
   for (const double share : {0.05, 0.2, 0.9}) {
     CHECK(share_taught(share, 20, 20) == Approx(share).margin(0.01));
     CHECK(share_taught(share, 200, 1) == Approx(share).margin(0.01));
@@ -180,7 +180,7 @@ TEST_CASE("A batch has no more bytes than it may, but for a single row") {
   CHECK(found == std::vector<std::size_t>{5, 5, 1, 1});
 }
 
-TEST_CASE("Who sends little waits for no more than what has begun of those who send much") {
+TEST_CASE("A client that sends little waits only for the begun part of those that send much") {
   // Each sends its next request when the last one was served, as clients do.
   FairQueue queue(kWide, kShare);
   for (int i = 0; i < 4; ++i)
@@ -188,7 +188,7 @@ TEST_CASE("Who sends little waits for no more than what has begun of those who s
   FairQueue::Taken taken;
   std::map<std::string, int> served;
   for (int i = 0; i < 400; ++i) {
-    // Has come while the one before it was being served.
+    // This request came while the one before it was being served.
     REQUIRE(queue.take(taken, {256, 1U << 20U}));
     REQUIRE(taken.slices.size() == 1);
     const auto client = taken.slices[0].task->caller->name();

@@ -1,4 +1,4 @@
-// Somebody who brings tasks and keeps what is told of them. Any thread.
+// A caller that brings tasks and keeps what it is told of them. Any thread.
 #pragma once
 
 #include <condition_variable>
@@ -36,7 +36,7 @@ class FakeCaller : public Caller {
     told.scores = std::move(scores);
   }
   void done(std::shared_ptr<Task> task) override {
-    // Whoever is told may look at all of it.
+    // A caller that is told of a task may look at all of it.
     const auto rows = task->request.pairs.size();
     {
       const std::lock_guard lock(mutex_);
@@ -81,7 +81,7 @@ class FakeCaller : public Caller {
     const std::lock_guard lock(mutex_);
     return late_;
   }
-  // How often there was room.
+  // How often this caller was told that there is room.
   [[nodiscard]] std::size_t room() const {
     const std::lock_guard lock(mutex_);
     return room_;

@@ -1,4 +1,4 @@
-// Somebody who hears what happens in a lane, and keeps it. Any thread.
+// A listener that keeps all events of a lane. Any thread.
 #pragma once
 
 #include <atomic>

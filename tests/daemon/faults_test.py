@@ -36,7 +36,7 @@ class WithState(Case):
         return self.daemon(streams or {"chat": QUIET}, env=env, state=self.file, **settings)
 
     def fault(self, word):
-        """One of those in faulty_disk.cc. Nothing: all is well."""
+        """Lets a fault of faulty_disk.cc begin. An empty word: all is well."""
         (self.folder / "new").write_text(word)
         os.replace(self.folder / "new", self.folder / "control")
 
@@ -58,7 +58,7 @@ class WithState(Case):
         return answer["error"]["message"]
 
     def learn_until_durable(self, daemon, pairs):
-        """As a client does that was promised nothing yet."""
+        """Sends the pairs again until they are durable, as a client does."""
         def is_durable():
             answer = self.learn(daemon, pairs)
             if not answer["ok"]:
@@ -68,7 +68,7 @@ class WithState(Case):
         daemon.until(is_durable)
 
     def assert_has(self, daemon, pairs):
-        """They are there, each once, and no others."""
+        """The pairs are there, each once, and no others."""
         found = daemon.stats("chat")["pairs"]
         answer = self.learn(daemon, pairs)
         self.assertEqual((answer["learned"], answer.get("duplicates", 0)), (0, len(pairs)))
@@ -101,7 +101,7 @@ class Disk(WithState):
         self.assertEqual([event["keeping"] for event in events], [False])
         self.assertTrue(events[0]["message"])
 
-        # Nothing of a request is learned that comes now; everything else goes on.
+        # A request that comes now teaches nothing; everything else goes on.
         before = daemon.stats("chat")["pairs"]
         self.assert_refused(daemon, PAIRS[110:120])
         self.assertEqual(daemon.stats("chat")["pairs"], before)
@@ -268,7 +268,7 @@ class Disk(WithState):
 
 class Files(WithState):
     def assert_recovers(self, *endings):
-        """The files are gone, and nobody notices but those who look for them."""
+        """The files are removed, which only a look for them shows."""
         daemon = self.faulty()
         self.assert_durable(daemon, PAIRS[:100])
         for ending in endings:

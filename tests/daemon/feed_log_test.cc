@@ -126,7 +126,7 @@ TEST_CASE("Numbers continue after the last ones, and none is given that is not r
   feed.add(sink);
   feed.keep(into(reserved));
   feed.go_on("a", {{"a/score", 1000}});
-  // The next kReserved numbers are reserved by whoever opened the stream.
+  // The opening of the stream has reserved the next kReserved numbers.
   feed.publish("a", scored({false}));
   CHECK(sink.numbers("a/score") == Numbers{1001});
   CHECK(reserved.empty());
@@ -160,7 +160,7 @@ TEST_CASE("Numbers of what nobody hears are reserved, too") {
 TEST_CASE("At the end exactly the numbers are reserved that were given") {
   Reserved reserved;
   FeedLog feed;
-  feed.settle();  // nothing is kept: nothing to do
+  feed.settle();  // there is no state, so there is nothing to do
   feed.keep(into(reserved));
   feed.go_on("a", {});
   feed.publish("a", scored({true, false}));

@@ -1,4 +1,4 @@
-"""The feed: every pair once, in order, and whoever misses something can tell."""
+"""The feed: every pair once, in order, and a subscriber that misses something can tell."""
 
 import json
 import tempfile
@@ -21,7 +21,7 @@ class Feed(Case):
         self.assertEqual(numbers, list(range(first, first + len(numbers))))
 
     def gather(self, subscriber, count, topic="score"):
-        """Messages until `count` of the topic are there; probes left out."""
+        """All messages, probes left out, until `count` of the topic are there."""
         found = []
         while len(messages(found, topic)) < count:
             name, message = subscriber.receive()
@@ -201,7 +201,7 @@ class Feed(Case):
         daemon.until(lambda: daemon.stats("a")["pairs"] == 2)
         self.assertEqual(daemon.stats("b")["pairs"], 0)
 
-    def test_whoever_stalls_loses_messages_and_can_tell_while_the_daemon_goes_on(self):
+    def test_a_subscriber_that_stalls_loses_messages_and_can_tell_while_the_daemon_goes_on(self):
         daemon = self.daemon({"chat": {**SMALL, "feed-texts": True, "refresh": 10**6}},
                              feed_queue=10)
         reader = Subscriber(daemon)
@@ -239,13 +239,13 @@ class Feed(Case):
         pairs = [{"x": long, "y": long}] * 10
         daemon.until(lambda: daemon.ask("score", pairs=pairs) and daemon.stats()["closed"] == 1)
         self.assertIn("does not read", daemon.log())
-        # Whoever reads goes on, once there is room again.
+        # A subscriber that reads goes on, once there is room again.
         daemon.until(lambda: daemon.ask("score", pairs=[{"x": "a", "y": "b", "id": "last"}])
                      and reader.socket.poll(0))
         while reader.receive()[1].get("id") != "last":
             pass
 
-    def test_who_has_left_is_not_published_for(self):
+    def test_nothing_is_published_for_a_subscriber_that_has_left(self):
         daemon = self.daemon()
         socket = CONTEXT.socket(zmq.SUB)
         self.addCleanup(socket.close, 0)

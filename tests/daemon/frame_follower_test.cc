@@ -60,7 +60,7 @@ TEST_CASE("A message is pending until its last frame, in every dialect and howev
           "[frames]") {
   const std::string large(1000, 'x');
   for (const auto& [greeting, make] : kDialects) {
-    // What one that knows no greeting sends first is its name, even a long one.
+    // A peer that knows no greeting sends its name first, even a long one.
     const auto begun = greeting + make("name", 0) + make("", kMore) + make(large, kMore);
     for (const std::size_t piece : {1, 2, 3, 7, 64, 5000}) {
       CHECK(followed(begun, piece).pending() == 2 * kCost + large.size());
@@ -107,14 +107,14 @@ TEST_CASE("What comes before a command that follows on a message can be told", "
   CHECK(before_command(ready, ping + ping + message) == 2 * ping.size() + message.size());
   CHECK(before_command(ready, message + ping) == message.size());
   CHECK(before_command(ready, ping + message + ping + message) == ping.size() + message.size());
-  // Of what has begun before, a message or its header, the rest is a message.
+  // If a message or its header has begun before, the rest counts as a message.
   for (const std::size_t begun : {1, 2, 4, 100}) {
     const auto rest = message.substr(begun);
     CHECK(before_command(ready + message.substr(0, begun), rest + ping) == rest.size());
   }
   CHECK(before_command(ready + ping.substr(0, 3), ping.substr(3) + ping) == 2 * ping.size() - 3);
   CHECK(before_command("", ready + message + ping) == ready.size() + message.size());
-  // Nothing is a command to those who know none.
+  // To a peer that knows no commands, every frame is a message.
   CHECK(before_command(kDialects[3].greeting, old_frame("a", 4) + old_frame("b", 4)) == 6);
 }
 

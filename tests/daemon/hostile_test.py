@@ -116,7 +116,7 @@ class Zmtp:
         if name:
             ready += b"\x08Identity" + struct.pack(">I", len(name)) + name
         self.frame(ready, flags=4)
-        # Its greeting and its READY: it is there.
+        # The daemon's greeting and its READY: the connection is made.
         received = b""
         while b"READY" not in received:
             if not (more := self.raw.recv(1000)):
@@ -127,11 +127,11 @@ class Zmtp:
         self.raw.sendall(struct.pack(">BQ", flags | 2, len(body)) + body)
 
     def is_cut_by(self, body, flags=0, most=1000):
-        """Sends it again and again. False: it may."""
+        """Sends the frame again and again. False: the connection stays."""
         try:
             for _ in range(most):
                 self.frame(body, flags)
-            self.raw.shutdown(socket.SHUT_WR)  # not a word more, and it still reads
+            self.raw.shutdown(socket.SHUT_WR)  # sends no more, and still reads
         except OSError:
             return True
         return False
@@ -146,7 +146,7 @@ class Hostile(Case):
         self.tcp = self.d.endpoints["service"][1]
 
     def scores(self):
-        """When there is room for the request: others may have left many."""
+        """The scores, once there is room for the request: others may have left many."""
         def found():
             answer = self.d.own.raw({"op": "score", "stream": "chat", "pairs": PAIRS[:50]})
             if not answer["ok"] and answer["error"]["code"] == "overloaded":
@@ -235,7 +235,7 @@ class Hostile(Case):
         self.assertEqual([m["id"] for _, m in subscriber.catch_up() if "id" in m], ["through"])
         self.assert_serves_as_before()
 
-    def test_whoever_sends_too_large_a_message_is_disconnected_and_no_other(self):
+    def test_a_peer_that_sends_too_large_a_message_is_disconnected_and_no_other(self):
         for size in (MIB, 100 * MIB):
             client = self.d.client(endpoint=self.tcp)
             monitor = client.socket.get_monitor_socket(zmq.EVENT_DISCONNECTED)
@@ -277,7 +277,7 @@ class Hostile(Case):
             peer = Zmtp(self, endpoint, "DEALER")
             for _ in range(200):
                 peer.frame(request)
-        # Those who read are served, and those who do not are got rid of.
+        # Clients that read are served, and those that do not are disconnected.
         self.assertIn(name, self.d.own.raw(request)["error"]["message"])
         self.d.until(lambda: self.d.stats()["closed"] > 0)
         self.assertLess(self.d.peak(), before + 150 * MIB)
@@ -379,7 +379,7 @@ class Hostile(Case):
         while b"PONGctxt" not in received or b'"ok":true' not in received:
             received += peer.raw.recv(10_000)
 
-    def test_nobody_takes_a_name_that_zeromq_gives(self):
+    def test_no_peer_takes_a_name_that_zeromq_gives(self):
         for number in range(20):
             with self.assertRaises(OSError):
                 peer = Zmtp(self, self.d.service, "DEALER", b"\0" + bytes([1, 2, 3, number]))

@@ -43,7 +43,7 @@ class Payload:
             raise AssertionError("the sum of an archive is wrong")
 
     def numbers(self, form):
-        """As many as there are letters."""
+        """The next numbers, one for each letter of `form`."""
         found = struct.unpack_from("<" + form, self.rest)
         self.rest = self.rest[struct.calcsize("<" + form):]
         return found

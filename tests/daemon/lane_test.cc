@@ -1,5 +1,5 @@
-// A stream at work when its memory ends, its learner is slow, or everybody wants the same of it.
-// Starts threads.
+// A stream at work when memory runs out, its learner is slow, or all clients want the same of it.
+// These tests start threads.
 #include "daemon/serving/lane.h"
 
 #include <fmt/format.h>
@@ -22,7 +22,7 @@
 namespace phsic::test {
 namespace {
 
-// Nobody comes through while it is closed.
+// A gate that no thread passes while it is closed.
 class Gate {
  public:
   void open() {
@@ -34,7 +34,7 @@ class Gate {
     came_.notify_all();
     is_open_.wait(false);
   }
-  // Until somebody has come.
+  // Waits until a thread has come to the gate.
   void await() { came_.wait(0); }
 
  private:
@@ -69,7 +69,7 @@ struct Stage {
     request.all = all;
     return task(std::move(request));
   }
-  // Pairs with numbers, which are their ids, too.
+  // Pairs whose texts are numbers, which are their ids, too.
   [[nodiscard]] static Request learn_request(std::size_t first, std::size_t count,
                                              std::size_t bytes = 10) {
     Request request;
@@ -115,8 +115,8 @@ struct Stage {
     client->wait_for(asked);
     return client->told(asked).answer;
   }
-  // Waits until nothing counts that was answered: a request's bytes go when the last thread lets it
-  // go.
+  // Waits until answered requests no longer count: the bytes of a request go when the last thread
+  // releases it.
   void settle() const {
     while (stat("unlearned_bytes") > 0) std::this_thread::yield();
   }
@@ -203,7 +203,7 @@ TEST_CASE("An explanation that there is no memory for is refused") {
   CHECK(is_ok(stage.ask(stage.learn_batch(0, 1))));
 }
 
-TEST_CASE("One model answers all who asked before it was begun, and learning goes on meanwhile") {
+TEST_CASE("One model answers all requests from before it began, and learning goes on meanwhile") {
   std::atomic<int> models{0};
   Stage stage;
   stage.script.freeze = [&] { ++models; };
@@ -218,7 +218,7 @@ TEST_CASE("One model answers all who asked before it was begun, and learning goe
     if (i == 0) stage.gate.await();
   }
   CHECK(is_ok(stage.ask(stage.learn_without_waiting(400, 100))));
-  // Comes after all of them, and is learned before any of their models is there.
+  // This pair comes after all of the requests, and is learned before any of their models is there.
   while (stage.stat("pairs") < 500) std::this_thread::yield();
   CHECK(stage.client->done_count() == 2);
   stage.gate.open();
@@ -238,7 +238,7 @@ TEST_CASE("What waits to be learned is bounded in bytes, and gone when it is lea
   std::vector<std::shared_ptr<Task>> accepted;
   bool is_full = false;
   for (std::size_t i = 0; i < 1000 && !is_full; ++i) {
-    // As soon as it is encoded: what waits for a worker counts elsewhere.
+    // A pair counts as soon as it is encoded; before that it counts in the queue of the workers.
     const auto task = stage.learn_without_waiting(i, 1, 200'000);
     is_full = !stage.lane->offer(task);
     if (is_full) continue;
@@ -251,7 +251,7 @@ TEST_CASE("What waits to be learned is bounded in bytes, and gone when it is lea
   CHECK(stage.stat("unlearned_bytes") > kMost / 2);
   CHECK(stage.stat("unlearned_bytes") < kMost + 1'000'000);
   stage.gate.open();
-  // Whoever waits now waits for all of them.
+  // From now on settle() waits for all of them.
   stage.settle();
   CHECK(stage.stat("unlearned") == 0);
   CHECK(is_ok(stage.ask(stage.learn_batch(5000, 1, 200'000))));
@@ -349,7 +349,7 @@ TEST_CASE(
   REQUIRE(stage.lane->offer(first));
   stage.gate.await();
   const auto second = message(stage, 10, 10);
-  // What the worker has done with the first may have made room elsewhere.
+  // The worker may have made room elsewhere when it was done with the first.
   auto heard = stage.source->room();
   CHECK_FALSE(stage.lane->offer(second));
   CHECK(stage.stat("overloaded") == 0);

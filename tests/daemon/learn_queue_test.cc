@@ -1,4 +1,4 @@
-// Starts threads.
+// These tests start threads.
 #include "daemon/serving/learn_queue.h"
 
 #include <catch2/catch.hpp>
@@ -27,7 +27,7 @@ struct Learning {
     }
     return made;
   }
-  // What there is, without waiting for it. False: nothing will come.
+  // Takes what is in the queue, without waiting. False: nothing will come any more.
   [[nodiscard]] bool take(LearnBlocks& blocks) { return queue.take(blocks, Clock::time_point()); }
 };
 
@@ -100,7 +100,7 @@ TEST_CASE("No more than the longest text is kept of a text") {
   CHECK(block.front().texts(1).second.empty());
 }
 
-TEST_CASE("Whoever waits for a block is woken by one, by a call, and by the end") {
+TEST_CASE("A learner that waits for a block is woken by one, by a call, and by the end") {
   Learning scene;
   std::atomic<int> calls{0};
   std::atomic<int> blocks{0};

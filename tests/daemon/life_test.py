@@ -165,7 +165,7 @@ class Apart(WithGate):
         self.assertEqual(answer["learned"], 1)
         self.assertEqual(client.ask("score", stream="quick", pairs=[["a", "b"]])["scores"], [0])
 
-    def test_a_text_that_breaks_the_encoder_fails_only_who_sent_it(self):
+    def test_a_text_that_breaks_the_encoder_fails_only_the_request_that_has_it(self):
         daemon = self.gated({"s": GATED})
         client = daemon.client()
         # What comes while the first waits is encoded together.

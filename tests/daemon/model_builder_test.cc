@@ -1,4 +1,4 @@
-// Starts threads.
+// These tests start threads.
 #include "daemon/serving/model_builder.h"
 
 #include <atomic>
@@ -62,7 +62,7 @@ struct Building : StageScene {
   int adopted = 0;
 };
 
-TEST_CASE("One model answers all who asked before it was begun, and the next one all others") {
+TEST_CASE("One model answers all requests from before it was begun, and the next one all others") {
   Building scene;
   scene.hold = true;
   scene.learn(10);
@@ -100,7 +100,7 @@ TEST_CASE("One model answers all who asked before it was begun, and the next one
   CHECK_FALSE(scene.builder.is_building());
 }
 
-TEST_CASE("Who waits with a model is done when it is in use") {
+TEST_CASE("A task that waits with a model is done when the model is in use") {
   Building scene;
   scene.hold = true;
   scene.stream.refresh_pairs = 10;
@@ -155,7 +155,7 @@ TEST_CASE("A model is begun by time if anything was learned, and not before the 
   CHECK_FALSE(scene.builder.is_building());
 }
 
-TEST_CASE("Who asked is told that a model could not be begun, and the old one stays") {
+TEST_CASE("A request is told that its model could not be begun, and the old one stays") {
   Building scene;
   scene.stream.when_frozen = [] { throw std::bad_alloc(); };
   scene.learn(5);
@@ -172,7 +172,7 @@ TEST_CASE("Who asked is told that a model could not be begun, and the old one st
   CHECK_FALSE(again->outcome.error.has_value());
 }
 
-TEST_CASE("Who asked is told that a model could not be built, and the next one can be") {
+TEST_CASE("A request is told that its model could not be built, and the next one can be") {
   Building scene;
   scene.stream.when_built = [] { throw Error("no such number"); };
   scene.learn(5);

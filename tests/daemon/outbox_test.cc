@@ -20,7 +20,7 @@ class Clients {
     router_.read([this](Frames&) { ++known_; });
   }
 
-  // Makes one known by name.
+  // Makes a client known by its name.
   void add(const std::string& name) {
     auto& client = clients_.emplace_back(context_, zmq::socket_type::dealer);
     client.set(zmq::sockopt::routing_id, name);
@@ -62,7 +62,7 @@ TEST_CASE("Whatever others leave unread, short answers of a client that reads ar
     REQUIRE(clients.read_newest() == kAnswer);
   }
   CHECK(refused > 0);
-  // Nor are they without a bound.
+  // The unread answers of the reader have a bound, too.
   for (int i = 0; i < 100; ++i) static_cast<void>(outbox.send("reader", false, "c"));
   CHECK_FALSE(outbox.send("reader", false, std::string(std::size_t{64} << 20U, 'd')));
 }

@@ -128,7 +128,8 @@ class Daemon:
         self.start(waits=waits)
 
     def start(self, *flags, waits=True):
-        """Also again, when it has ended: with the same folder and the configuration as it is."""
+        """Starts the daemon, also again when it has ended: in the same folder, with the configuration
+        as it is now."""
         self.write()
         with open(self.folder / "log", "ab") as log:
             self.log_begins = log.tell()
@@ -138,7 +139,7 @@ class Daemon:
             self.wait_until_ready()
 
     def refuses(self, *flags):
-        """Starts, which must fail, and returns what it says."""
+        """Starts the daemon, which must fail, and returns what it says."""
         self.start(*flags, waits=False)
         if self.wait() != 1:
             raise AssertionError(f"status {self.process.returncode}, expected 1:\n{self.log()}")
@@ -149,7 +150,7 @@ class Daemon:
         return self.folder / "phsicd.yaml"
 
     def write(self):
-        """The configuration: JSON is YAML."""
+        """Writes the configuration as JSON, which is YAML."""
         self.file.write_text(json.dumps(self.config, indent=1))
 
     def wait_until_ready(self):
@@ -160,12 +161,12 @@ class Daemon:
         self.endpoints = answer["endpoints"]
 
     def first_answer(self):
-        """To a ping, from a daemon that may be starting."""
+        """The answer to the first ping, from a daemon that may be starting."""
         self.own = self.client()
         return self.ping()
 
     def ping(self):
-        """The same again. Fails when the daemon has ended."""
+        """The answer to another ping. Fails when the daemon has ended."""
         self.own.send({"op": "ping"})
         deadline = time.monotonic() + PATIENCE
         while not self.own.socket.poll(50):
@@ -182,7 +183,7 @@ class Daemon:
         return self.own.ask(op, *frames, **members)
 
     def stats(self, stream=None):
-        """Of a stream, or of the daemon."""
+        """The statistics of a stream, or of the daemon."""
         answer = self.ask("stats")
         return answer["streams"][stream] if stream else answer["daemon"]
 
@@ -209,7 +210,7 @@ class Daemon:
         return socket
 
     def log(self):
-        """Since its last start."""
+        """What the daemon has logged since its last start."""
         return (self.folder / "log").read_bytes()[self.log_begins:].decode(errors="replace")
 
     def peak(self):
@@ -234,7 +235,7 @@ class Daemon:
         return self.until(has_looked)
 
     def wait(self):
-        """Its exit status."""
+        """Waits until the daemon has ended, and returns its exit status."""
         return self.process.wait(timeout=PATIENCE)
 
     def stop(self):
@@ -300,7 +301,7 @@ class Subscriber:
 
 
 class Listener(Subscriber):
-    """One that passes over nothing."""
+    """A subscriber that passes over nothing."""
 
     def catch_up(self):
         return []
@@ -312,7 +313,7 @@ class Listener(Subscriber):
         return message["seq"] - probes_before
 
     def last(self):
-        """The number that the newest was given."""
+        """The number that the newest pair was given."""
         name = self.probe()
         while (message := self.receive()[1]).get("id") != name:
             pass
@@ -325,5 +326,5 @@ class Case(unittest.TestCase):
 
     @classmethod
     def shared_daemon(cls, *arguments, **settings):
-        """One for all tests of the class."""
+        """A daemon for all tests of the class."""
         return Daemon(SimpleNamespace(addCleanup=cls.addClassCleanup), *arguments, **settings)

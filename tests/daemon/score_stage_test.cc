@@ -81,7 +81,7 @@ TEST_CASE("A text that the encoder fails on fails its own request, and no other"
   REQUIRE(scene.scratch.failed.size() == 1);
   CHECK(scene.scratch.failed[0].task == broken);
   CHECK(scene.counters.failed == 1);
-  // What was encoded is there to be learned.
+  // The pairs that were encoded are there to be learned.
   std::size_t encoded = 0;
   for (std::size_t k = 0; k < scene.scratch.groups_used; ++k) {
     encoded += scene.scratch.groups[k].slices.size();

@@ -1,4 +1,4 @@
-// Starts threads.
+// These tests start threads.
 #include "daemon/serving/sequence_stage.h"
 
 #include <algorithm>
@@ -60,7 +60,7 @@ std::vector<std::uint64_t> tickets_of(const LearnBlocks& blocks) {
   return tickets;
 }
 
-TEST_CASE("Blocks are learned in the order of their tickets, whoever hands them in when") {
+TEST_CASE("Blocks are learned in the order of their tickets, however they are handed in") {
   for (std::uint64_t seed = 0; seed < 30; ++seed) {
     Random random(seed);
     Sequencing scene;
@@ -96,7 +96,7 @@ TEST_CASE("Blocks are learned in the order of their tickets, whoever hands them 
     }
     for (auto& thread : threads) thread.join();
 
-    // One after the other, with a set.
+    // The same computed one pair after the other, with a set.
     std::set<std::string> seen;
     std::map<const Task*, std::size_t> duplicates;
     std::vector<std::uint64_t> expected;
@@ -132,7 +132,7 @@ TEST_CASE("Blocks are learned in the order of their tickets, whoever hands them 
   }
 }
 
-TEST_CASE("Nobody waits for a block that is missing: one thread may hand in the last one first") {
+TEST_CASE("No thread waits for a missing block: one thread may hand in the last one first") {
   Sequencing scene;
   std::vector<std::shared_ptr<Task>> tasks;
   for (int i = 0; i < 10; ++i) tasks.push_back(scene.learn({std::to_string(i)}));
@@ -201,7 +201,7 @@ TEST_CASE("A block without pairs holds its place, and the learner does not see i
   CHECK(tickets_of(scene.arrived()) == std::vector<std::uint64_t>{1});
 }
 
-TEST_CASE("Who waits for the learner comes through in a block without pairs, too") {
+TEST_CASE("A task that waits for the learner comes through in a block without pairs, too") {
   Sequencing scene;
   auto request = request_of(Operation::kRefresh, {});
   const auto order = scene.task(std::move(request), true);

@@ -84,7 +84,7 @@ class Attacks:
             self.stop.wait(0.1)
 
     def may_learn(self, size):
-        """Whether so many bytes more may be learned."""
+        """Whether this many more bytes may be learned."""
         with self.lock:
             if self.learned + size > self.allowance * (time.monotonic() - self.begin) + MIB:
                 return False
@@ -94,14 +94,14 @@ class Attacks:
     @staticmethod
     @contextmanager
     def peer(endpoint, kind, name=b""):
-        """One that speaks ZeroMQ's protocol as it likes."""
+        """A peer that speaks ZeroMQ's protocol as it likes."""
         with ExitStack() as stack:
             peer = Zmtp(SimpleNamespace(addCleanup=stack.callback), endpoint, kind, name)
             peer.raw.settimeout(5)
             yield peer
 
     def ask(self, client, requests, to_the_last=False):
-        """Sends them all, then waits for as many answers, or for the end."""
+        """Sends all requests, then waits for as many answers, or for the end."""
         for request in requests:
             client.send(request)
         for _ in requests:
@@ -140,7 +140,7 @@ class Attacks:
             self.stop.wait(1)
 
     def attack_ping_behind_messages(self):
-        """Who hangs up while it is not read, with a PING among what has come: libzmq aborts."""
+        """Hangs up while the daemon does not read, with a PING among what was sent: libzmq aborts."""
         for endpoint, kind in ((self.daemon.service, "DEALER"), (self.daemon.ingest, "PUSH")):
             with self.peer(endpoint, kind) as peer:
                 peer.raw.sendall((b"\0\1x" * 70 + b"\4\7\4PING\0\0") * 37)

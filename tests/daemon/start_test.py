@@ -112,7 +112,7 @@ class Locks(Case):
         self.assertIs(daemon.ask("ping")["keeping"], True)
 
     def second(self, daemon):
-        """One that wants the same state, and has ended."""
+        """A second daemon that wanted the same state, and has ended."""
         second = self.daemon({"chat": SMALL}, state=daemon.state, waits=False)
         second.wait()
         return second
@@ -178,7 +178,7 @@ class Recovering(Waiting):
         self.assertEqual(answer["starting"],
                          {"doing": "recovering", "stream": "s", "pairs": 2, "of": 3})
         self.assertRegex(daemon.log(), "(?m) info recovering stream=s from_snapshot=0 to_replay=3$")
-        # Who asks for something else waits, and gets it.
+        # Other requests wait, and are answered.
         clients = [daemon.client() for _ in range(3)]
         for number, client in enumerate(clients):
             client.send({"op": "learn", "pairs": [[f"x{number}", "y"]], "wait": True})

@@ -96,7 +96,7 @@ class Promises(Case):
 
 class Once(Case):
     def assert_learned(self, daemon, pairs, learned, stream="chat"):
-        """So many of the pairs are learned, and the others are told of as duplicates."""
+        """`learned` of the pairs are learned, and the others are reported as duplicates."""
         before = daemon.stats(stream)
         answer = daemon.ask("score-and-learn", stream=stream, pairs=pairs, wait=True)
         self.assertEqual(len(answer["scores"]), len(pairs))

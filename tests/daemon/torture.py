@@ -93,7 +93,7 @@ class Load:
         return [durable]
 
     def answered(self, request, answer):
-        """None: there was none."""
+        """Takes down what the answer promises. None: there was no answer."""
         if answer and answer["ok"]:
             self.duplicates += answer.get("duplicates", 0)
             if answer.get("durable"):
@@ -120,7 +120,7 @@ class Round:
         self.numbers = iter(range(10**9))
 
     def work(self, seconds, new=True):
-        """For so long; without `new`, until all is acknowledged."""
+        """Sends for so many seconds; without `new`, until all is acknowledged."""
         deadline = time.monotonic() + (seconds if new else PATIENCE)
         while (left := deadline - time.monotonic()) > 0:
             for client, under_way in self.clients.values():
@@ -178,13 +178,13 @@ class Torture:
                       defaults={"refresh-after": "never", "id-window": 1 << 22})
 
     def start(self):
-        """With any number of workers: what is learned must not depend on it."""
+        """Starts the daemon with any number of workers: what is learned must not depend on it."""
         for options in self.daemon.config["streams"].values():
             options["workers"] = self.rng.choice((1, 4))
         self.daemon.start(waits=False)
 
     def check_start(self):
-        """Whatever was promised has been found."""
+        """Checks that the daemon has found whatever was promised."""
         self.daemon.wait_until_ready()
         for name, promised in self.load.promised.items():
             stats = self.daemon.stats(name)
@@ -274,7 +274,7 @@ class Torture:
             raise AssertionError(f"{name} in {daemon.state}: {found}, expected {expected}")
 
     def replayed(self):
-        """One that has the journal alone, from the first pair on."""
+        """A daemon that has the journal alone, from the first pair on."""
         daemon = self.new_daemon("replayed")
         daemon.stop()
         shutil.copy(self.daemon.state, daemon.state)
@@ -285,14 +285,14 @@ class Torture:
         return daemon
 
     def rebuilt(self, name):
-        """One with what the command makes of the journal."""
+        """A daemon with what the command makes of the journal."""
         file = self.folder / "rebuilt" / "phsicd.db"
         file.parent.mkdir()
         run("state", "rebuild", self.daemon.state, "--stream", name, "-o", file)
         return self.new_daemon("rebuilt", name)
 
     def undisturbed(self, name, pairs):
-        """One that has learned the same pairs in peace."""
+        """A daemon that has learned the same pairs in peace."""
         daemon = self.new_daemon(f"undisturbed-{name}", name)
         room = 1
         while pairs:

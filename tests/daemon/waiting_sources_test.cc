@@ -1,4 +1,4 @@
-// Starts threads.
+// These tests start threads.
 #include "daemon/serving/waiting_sources.h"
 
 #include <atomic>
