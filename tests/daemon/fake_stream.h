@@ -39,9 +39,13 @@ class FakeStream : public phsic::Stream {
  public:
   // Called before what they are named after; they may wait, and they may throw.
   std::function<void(std::size_t rows)> when_encoded;
+  std::function<void()> when_learned;
   std::function<void()> when_frozen;
   std::function<void()> when_built;
+  std::function<void()> when_copied;  // by state()
+  std::function<void()> when_saved;
   std::function<std::optional<PairExplanation>()> explanation;
+  std::function<bool(float x)> refuses;  // such pairs are not learned
   std::size_t refresh_pairs = SIZE_MAX;
 
   void publish(std::shared_ptr<const PublishedModel> model) {
@@ -113,8 +117,10 @@ class FakeStream : public phsic::Stream {
   }
 
   std::size_t learn(const LearnBatch& batch, std::size_t first, bool stops) override {
+    if (when_learned) when_learned();
     const auto x = std::get<DenseRows<float>>(batch.x);
     for (; first < x.rows && !(stops && until_refresh() == 0); ++first) {
+      if (refuses && refuses(*x.row(first))) continue;
       learned_.push_back(*x.row(first));
       ++since_frozen_;
     }
@@ -140,8 +146,11 @@ class FakeStream : public phsic::Stream {
   [[nodiscard]] std::uint64_t clipped() const override { return 0; }
 
   [[nodiscard]] std::vector<StreamTrait> identity() const override { return {}; }
-  [[nodiscard]] std::unique_ptr<const StreamState> state() const override { return nullptr; }
-  void restore(Reader& /*reader*/) override {}
+  [[nodiscard]] std::unique_ptr<const StreamState> state() const override {
+    if (when_copied) when_copied();
+    return std::make_unique<FakeState>(*this);
+  }
+  void restore(Reader& reader) override { learned_ = reader.array<float>("learned"); }
   void freeze_again(Extent /*extent*/) override {}
   void adopt_again(std::string_view /*adoption*/) override {}
   void merge(const phsic::StreamStorage& /*other*/) override {}
@@ -156,6 +165,17 @@ class FakeStream : public phsic::Stream {
 
     const FakeStream& stream;
     const std::size_t pairs;
+  };
+
+  struct FakeState : StreamState {
+    explicit FakeState(const FakeStream& of) : stream(of), learned(of.learned_) {}
+    void save(Writer& writer) const override {
+      if (stream.when_saved) stream.when_saved();
+      writer.array(learned);
+    }
+
+    const FakeStream& stream;
+    const std::vector<float> learned;
   };
 
   static void fill(Batch& batch, const std::vector<float>& x, const std::vector<float>& y,
