@@ -237,6 +237,7 @@ TEST_CASE("The end of the daemon breaks off the opening of new streams") {
   scene.release();
   scene.run_until_ended(1);
   CHECK(scene.progress.step().steps == steps);
+  CHECK(scene.reloader.refused() == 0);
   scene.check_unchanged();
   // Nor does another one follow.
   scene.reloader.reload(scene.running);
