@@ -86,7 +86,7 @@ void print(const StreamSurvey& stream) {
   } catch (const Error& problem) {
     fmt::print("    {}\n", printable(problem.what()));
   }
-  fmt::print("  snapshots\n");
+  fmt::print("  snapshots{}\n", stream.snapshots.empty() ? ": none" : "");
   for (const auto& snapshot : stream.snapshots) {
     fmt::print("    {} pairs, {}, {} bytes{}{}\n", snapshot.pairs, time_text(snapshot.taken),
                snapshot.bytes, snapshot.program.empty() ? "" : ", by ",
@@ -196,8 +196,8 @@ void run_state_verify(const StateVerifyArguments& arguments) {
     const auto file = open_state_to_read(arguments.file);
     file.look([&] { problems += replay_all(file, path, trust_of(arguments.trust)); });
   }
-  fmt::print("{} streams, {} snapshots, {} entries with {} pairs{}\n", verdict.streams,
-             verdict.snapshots, verdict.entries, verdict.pairs,
+  fmt::print("streams: {}, snapshots: {}, entries of the journal: {}, pairs in them: {}{}\n",
+             verdict.streams, verdict.snapshots, verdict.entries, verdict.pairs,
              verdict.log_was_read ? "" : "; in use by a daemon, so SQLite's log was not looked at");
   if (problems > 0) {
     throw Error(fmt::format("{}: found {} problems, expected none", arguments.file, problems));
