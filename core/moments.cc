@@ -33,8 +33,15 @@ void mirror_upper(Eigen::Map<RowMajor> matrix) {
   matrix.triangularView<Eigen::StrictlyLower>() = matrix.transpose();
 }
 
+// A block's sum rounds like a random walk of its 256 products, in last digits of a feature.
+constexpr double kRoundingDigits = 16;
+
 // No stream's clock shows more: 2^64 pairs, or kMaxTime seconds.
 constexpr double kLatest = 2e19;
+
+// A trace up to here is no variance, as a vector shorter than its root counts as zero
+// (loops::inverse_length): one over its root, times any ridge and dimension, must be a float.
+constexpr double kLeastVariance = 1e-60;
 
 // One scattered addition costs about as much as this many multiply-adds of a GEMM, and adding the
 // finished product to the double sums as much as this many further rows (measured; the choice only
@@ -165,8 +172,7 @@ void Moments::add(const Items<T>& x, const Items<T>& y, const double* weights,
     squared_weight_ += weight * weight;
   }
   pairs_ += rows;
-  // A block's sum rounds like a random walk of its 256 products.
-  rounding_ = std::max(rounding_, 16.0 * std::numeric_limits<T>::epsilon());
+  rounding_ = std::max(rounding_, kRoundingDigits * std::numeric_limits<T>::epsilon());
   add_cross(side_x, side_y, workspace);
   if (parts_ == Parts::kAll) {
     add_self(side_x, xx_, workspace);
@@ -403,11 +409,18 @@ Covariance Moments::covariance() const {
   const double inverse = weight_ > 0 ? 1 / weight_ : 0;
   const Eigen::VectorXd step_x = inverse * as_vector(sum_x_);
   const Eigen::VectorXd step_y = inverse * as_vector(sum_y_);
-  c.noise_x = rounding_ * step_x.squaredNorm();
-  c.noise_y = rounding_ * step_y.squaredNorm();
   c.is_estimated = is_estimated_;
   c.mean_x = as_vector(origin_x_) + step_x;
   c.mean_y = as_vector(origin_y_) + step_y;
+  // Sums about the mean itself have no rounding to speak of. What is left there when all that
+  // varied has faded is less than the features' own digits, and no variance either.
+  const double digit = rounding_ / kRoundingDigits;
+  const auto noise = [&](const Eigen::VectorXd& step, const Eigen::VectorXd& mean) {
+    return std::max(
+        {rounding_ * step.squaredNorm(), digit * digit * mean.squaredNorm(), kLeastVariance});
+  };
+  c.noise_x = noise(step_x, c.mean_x);
+  c.noise_y = noise(step_y, c.mean_y);
   c.xy = inverse * as_matrix(xy_, dim_x_, dim_y_) - step_x * step_y.transpose();
   if (parts_ == Parts::kAll) {
     const auto symmetric = [inverse](const std::vector<double>& sums, const Eigen::VectorXd& step) {

@@ -263,6 +263,36 @@ TEST_CASE("One pair, and pairs all alike, score 0") {
   }
 }
 
+// Has learned pairs of twice the same number: by turns 1 above and 1 below the centre, and then the
+// centre alone until what varied has faded to 2^-300.
+Learner<float> faded_learner(float centre) {
+  StreamConfig config;
+  config.x = {{ItemKind::kDense, 1}, Kernel::linear(), 0};
+  config.y = config.x;
+  config.forgetting = {Forgetting::Mode::kHalfLifePairs, 10};
+  Learner<float> learner(config);
+  std::vector<float> values(256 + 3000, centre);
+  for (std::size_t i = 0; i < 256; ++i) values[i] += i % 2 == 0 ? 1 : -1;
+  const DenseRows<float> rows{values.data(), values.size(), 1};
+  learner.learn(rows, rows, nullptr, nullptr, nullptr);
+  return learner;
+}
+
+TEST_CASE("Pairs that are all alike since what varied has faded score 0") {
+  const float centre = GENERATE(0.0F, 5.0F);
+  const auto kind = GENERATE(EstimatorKind::kWhitened, EstimatorKind::kGaussianPmi);
+  const auto extent = GENERATE(PairExtent::kWithoutHeldBack, PairExtent::kAll);
+  EstimatorSpec spec;
+  spec.kind = kind;
+  const auto model = refresh(faded_learner(centre), spec, extent).model;
+  const std::vector<float> values = {centre, centre + 1};
+  const DenseRows<float> rows{values.data(), values.size(), 1};
+  std::vector<double> scores(values.size(), 7);
+  ScoreScratch<float> scratch;
+  model->score(rows, rows, scores.data(), nullptr, scratch);
+  CHECK(scores == std::vector<double>(values.size(), 0));
+}
+
 TEST_CASE("A configuration that makes no sense is refused with what was found and expected") {
   const auto refused = [](const std::function<void(StreamConfig&)>& change, const char* message) {
     StreamConfig config = config_for("cosine");
