@@ -79,7 +79,7 @@ StreamStatistics ServedStream::statistics() {
   return statistics;
 }
 
-void ServedStream::scored(const Lane& /*lane*/, const Task& task) {
+void ServedStream::scored(const Task& task) {
   const auto& request = task.request;
   const auto& flagged = task.outcome.flagged;
   if (!feeds_scores_ && !feeds_flags_) {
@@ -92,11 +92,9 @@ void ServedStream::scored(const Lane& /*lane*/, const Task& task) {
   scored_.put({FeedMessages(request, task.outcome, feed_texts_, delay), flagged, request.via});
 }
 
-void ServedStream::happened(const Lane& /*lane*/, StreamEvent event) {
-  events_.put(std::move(event));
-}
+void ServedStream::happened(StreamEvent event) { events_.put(std::move(event)); }
 
-void ServedStream::closed(const Lane& /*lane*/) { closed_.put({}); }
+void ServedStream::closed() { closed_.put({}); }
 
 void ServedStream::tell(const StreamEvent& event) {
   feed_.publish(lane_->name(), event);

@@ -44,9 +44,9 @@ class ServedStream : public LaneListener {
   // The lane's statistics, with the latency of its answers.
   [[nodiscard]] StreamStatistics statistics();
 
-  void scored(const Lane& lane, const Task& task) override;
-  void happened(const Lane& lane, StreamEvent event) override;
-  void closed(const Lane& lane) override;
+  void scored(const Task& task) override;
+  void happened(StreamEvent event) override;
+  void closed() override;
 
  private:
   using Clock = std::chrono::steady_clock;

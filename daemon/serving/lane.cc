@@ -21,7 +21,7 @@ void require_shape(std::string_view side, ItemShape found, ItemShape expected) {
 
 Lane::Lane(const StreamSettings& settings, std::unique_ptr<Stream> stream, Recovery recovery,
            std::unique_ptr<StreamJournal> journal, LaneListener& listener)
-    : parts_(settings, std::move(stream), recovery, std::move(journal), *this, listener),
+    : parts_(settings, std::move(stream), recovery, std::move(journal), listener),
       explain_(*parts_.stream, settings.queue_bytes, parts_.background, parts_.counters,
                parts_.completion),
       pipeline_(Pipeline::start(parts_, std::move(recovery))) {}

@@ -5,7 +5,6 @@
 
 namespace phsic {
 
-class Lane;
 struct Task;
 
 class LaneListener {
@@ -19,11 +18,11 @@ class LaneListener {
 
   // All pairs of a task that wants scores have them: for the feed. In the thread that scored the
   // last of them, before the task is done. May throw a std::bad_alloc.
-  virtual void scored(const Lane& lane, const Task& task) = 0;
+  virtual void scored(const Task& task) = 0;
   // Any thread, which must not be held up.
-  virtual void happened(const Lane& lane, StreamEvent event) = 0;
+  virtual void happened(StreamEvent event) = 0;
   // Everything that was accepted is done, and the lane's threads end. Any thread.
-  virtual void closed(const Lane& lane) = 0;
+  virtual void closed() = 0;
 };
 
 }  // namespace phsic

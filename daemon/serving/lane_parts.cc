@@ -4,11 +4,11 @@ namespace phsic {
 
 LaneParts::LaneParts(const StreamSettings& initial_settings, std::unique_ptr<Stream> opened_stream,
                      const Recovery& recovery, std::unique_ptr<StreamJournal> opened_journal,
-                     const Lane& lane, LaneListener& listener)
+                     LaneListener& listener)
     : settings(initial_settings),
       stream(std::move(opened_stream)),
       journal(std::move(opened_journal)),
-      reporter(lane, listener),
+      reporter(listener),
       queue({settings.queue_pairs, settings.queue_bytes}, settings.learn_share),
       unlearned({settings.learn_queue_pairs, settings.learn_queue_bytes}),
       decide(settings.flag_p_value, counters),

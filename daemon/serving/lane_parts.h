@@ -24,7 +24,7 @@ namespace phsic {
 struct LaneParts {
   LaneParts(const StreamSettings& initial_settings, std::unique_ptr<Stream> opened_stream,
             const Recovery& recovery, std::unique_ptr<StreamJournal> opened_journal,
-            const Lane& lane, LaneListener& listener);
+            LaneListener& listener);
 
   StreamSettings settings;  // the loop's
   std::unique_ptr<Stream> stream;

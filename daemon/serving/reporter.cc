@@ -10,9 +10,8 @@ constexpr auto kBetweenFailures = std::chrono::seconds(1);
 
 }  // namespace
 
-Reporter::Reporter(const Lane& lane, LaneListener& listener)
-    : lane_(lane),
-      listener_(listener),
+Reporter::Reporter(LaneListener& listener)
+    : listener_(listener),
       last_failure_((Clock::now() - kBetweenFailures).time_since_epoch().count()) {}
 
 void Reporter::tell_failure(std::string_view message) {

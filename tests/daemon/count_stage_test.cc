@@ -47,8 +47,7 @@ struct Counting {
   FakeListener listener;
   StreamSettings settings;
   SeenIds seen;
-  LaneParts parts{settings, std::make_unique<FakeCountStream>(), Recovery(10), nullptr, no_lane(),
-                  listener};
+  LaneParts parts{settings, std::make_unique<FakeCountStream>(), Recovery(10), nullptr, listener};
   FakeCountStream& stream = dynamic_cast<FakeCountStream&>(*parts.stream);
 
   [[nodiscard]] std::shared_ptr<Task> add(Request request, bool waits = false) {

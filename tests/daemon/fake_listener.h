@@ -9,7 +9,6 @@
 #include <utility>
 #include <vector>
 
-#include "daemon/serving/lane.h"
 #include "daemon/serving/lane_listener.h"
 #include "wire/feed_writer.h"
 
@@ -17,15 +16,15 @@ namespace phsic::test {
 
 class FakeListener : public LaneListener {
  public:
-  void scored(const Lane& /*lane*/, const Task& task) override {
+  void scored(const Task& task) override {
     if (when_scored) when_scored(task);
     ++scored_;
   }
-  void happened(const Lane& /*lane*/, StreamEvent event) override {
+  void happened(StreamEvent event) override {
     const std::lock_guard lock(mutex_);
     events_.push_back(std::move(event));
   }
-  void closed(const Lane& /*lane*/) override {
+  void closed() override {
     is_closed_ = true;
     is_closed_.notify_all();
   }
@@ -58,11 +57,5 @@ class FakeListener : public LaneListener {
   mutable std::mutex mutex_;  // guards events_
   std::vector<StreamEvent> events_;
 };
-
-// A lane for stages that only pass its address on. There is nothing in it.
-[[nodiscard]] inline const Lane& no_lane() {
-  alignas(Lane) static std::byte nothing[sizeof(Lane)];
-  return reinterpret_cast<const Lane&>(nothing);
-}
 
 }  // namespace phsic::test

@@ -41,7 +41,7 @@ struct StageScene {
   FakeStream stream;
   LaneCounters counters;
   FakeListener listener;
-  Reporter reporter{no_lane(), listener};
+  Reporter reporter{listener};
   WaitingSources sources;
   Backlog backlog{{1'000'000, 1'000'000'000}};
   Completion completion{stream, backlog, counters, reporter, sources};
