@@ -38,21 +38,18 @@ class FakeCaller : public Caller {
   void done(std::shared_ptr<Task> task) override {
     // A caller that is told of a task may look at all of it.
     const auto rows = task->request.pairs.size();
-    {
-      const std::lock_guard lock(mutex_);
-      auto& told = told_[task.get()];
-      ++told.done;
-      told.rows_left = rows;
-      told.answer = answer_json(task->request, task->outcome, told.scores);
-      done_.push_back(std::move(task));
-    }
+    const std::lock_guard lock(mutex_);
+    auto& told = told_[task.get()];
+    ++told.done;
+    told.rows_left = rows;
+    told.answer = answer_json(task->request, task->outcome, told.scores);
+    done_.push_back(std::move(task));
+    // Under the lock: who waits for this may destroy the caller as soon as it is free.
     changed_.notify_all();
   }
   void has_room() override {
-    {
-      const std::lock_guard lock(mutex_);
-      ++room_;
-    }
+    const std::lock_guard lock(mutex_);
+    ++room_;
     changed_.notify_all();
   }
 
