@@ -33,8 +33,12 @@ bool is_turned_away(const Task& task) {
 }  // namespace
 
 void Dispatcher::serve(const std::shared_ptr<Task>& task) {
-  if (phase_ == Phase::kStarting && task->request.operation != Operation::kPing) {
+  const bool is_ping = task->request.operation == Operation::kPing;
+  if (phase_ == Phase::kStarting && !is_ping) {
     keep_early(task);
+  } else if (phase_ == Phase::kEnding && registry_.all().empty() && !is_ping) {
+    // The start was broken off: no stream is there, and none is unknown.
+    refuse(task, ending());
   } else {
     serve_now(task);
   }

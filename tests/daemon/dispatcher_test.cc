@@ -138,6 +138,23 @@ TEST_CASE(
   CHECK(scene.registry.find("a").statistics().pairs == 1);
 }
 
+TEST_CASE("When the start is broken off all requests but pings are told that the daemon ends") {
+  Scene scene;
+  const auto early = scene.task(Operation::kScore, "a");
+  scene.dispatcher.serve(early);
+  scene.dispatcher.stop_serving();
+  CHECK(scene.error_code(*early) == "shutting_down");
+  for (const auto operation : {Operation::kScore, Operation::kStats, Operation::kStreams}) {
+    const auto late = scene.task(operation, "a");
+    scene.dispatcher.serve(late);
+    CHECK(scene.error_code(*late) == "shutting_down");
+  }
+  const auto ping = scene.task(Operation::kPing);
+  scene.dispatcher.serve(ping);
+  CHECK(scene.error_code(*ping).empty());
+  CHECK(scene.answered == 1);
+}
+
 TEST_CASE("The latency of a stream counts what it has served, and not what was turned away") {
   Scene scene;
   scene.add("a");
