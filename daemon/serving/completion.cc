@@ -116,15 +116,15 @@ void Completion::end_part(const std::shared_ptr<Task>& task) {
   if (task->parts_left.fetch_sub(1) == 1) finish(task);
 }
 
-// What is to be learned has been copied, and what is to be told of it encoded. REQUIRES: the task
-// cannot be done meanwhile.
+// What is to be learned has been copied, and what is to be told of it encoded. The scores stay, and
+// are charged until the task is done: a slow disk must not let answers pile up without limit.
+// REQUIRES: the task cannot be done meanwhile.
 void Completion::let_go_of_pairs(Task& task) {
+  const auto bytes = task.request.pairs.byte_count();
   task.request.pairs = {};
-  constexpr std::uint64_t kLeft = sizeof(Task);
-  const auto charged = task.charged.load();
-  if (charged <= kLeft) return;
-  task.charged = kLeft;
-  backlog_.remove({0, charged - kLeft});
+  if (task.charged < bytes) return;  // it was not charged
+  task.charged -= bytes;
+  backlog_.remove({0, bytes});
 }
 
 void Completion::finish(const std::shared_ptr<Task>& task) {
