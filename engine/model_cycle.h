@@ -59,7 +59,8 @@ class ModelCycle {
   // change it meanwhile.
   [[nodiscard]] Refresh* pending() const { return pending_.get(); }
   // Brings the model on its way into use. REQUIRES: it was built. Throws when the stream cannot
-  // take the model, or when it cannot be noted; the model is then given up.
+  // take the model, or when it cannot be noted; the model is then given up. If it is still on its
+  // way after that, the stream may have taken half of it: there is no way back.
   void adopt();
   // Builds the model on its way here and now, and brings it into use. Returns the Error of a model
   // that cannot be built, which is then given up. Throws what the notes throw, and everything that

@@ -52,10 +52,10 @@ JournalWriter& StreamJournal::journal() {
 }
 
 void StreamJournal::flush() { journal().flush(); }
-void StreamJournal::freeze(PairExtent extent) { journal().freeze(extent); }
-void StreamJournal::adopt(std::string adoption) { journal().adopt(std::move(adoption)); }
-void StreamJournal::abandon() { journal().abandon(); }
-void StreamJournal::refresh_every(std::uint64_t pairs) { journal().refresh_every(pairs); }
+void StreamJournal::freeze(PairExtent extent) noexcept { journal().freeze(extent); }
+void StreamJournal::adopt(std::string adoption) noexcept { journal().adopt(std::move(adoption)); }
+void StreamJournal::abandon() noexcept { journal().abandon(); }
+void StreamJournal::refresh_every(std::uint64_t pairs) noexcept { journal().refresh_every(pairs); }
 
 void StreamJournal::when_kept(StateWriter::Told told) {
   flush();

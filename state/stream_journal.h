@@ -59,14 +59,17 @@ class StreamJournal : public ModelCycle::Notes {
   [[nodiscard]] std::uint64_t snapshots() const { return snapshots_; }
 
   // -- Notes --
+  //
+  // What is noted has happened to the stream and cannot be taken back: the process ends when there
+  // is no memory for a note of a model.
 
   // Notes a pair that was learned.
   void add(std::string_view x, std::string_view y, double time, const IdHash& id);
   void add(std::span<const float> x, std::span<const float> y, double time, const IdHash& id);
-  void freeze(PairExtent extent) override;
-  void adopt(std::string adoption) override;
-  void abandon() override;
-  void refresh_every(std::uint64_t pairs) override;
+  void freeze(PairExtent extent) noexcept override;
+  void adopt(std::string adoption) noexcept override;
+  void abandon() noexcept override;
+  void refresh_every(std::uint64_t pairs) noexcept override;
   // Hands the gathered pairs over as an entry.
   void flush();
   // Calls `told` in the state writer's thread when all notes so far are on the disk, or with the

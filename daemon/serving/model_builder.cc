@@ -116,6 +116,8 @@ void ModelBuilder::adopt() {
     try {
       cycle_.adopt();
     } catch (const std::exception& problem) {
+      // The stream may have taken half of the model: the daemon ends, and recovers by its journal.
+      if (is_building()) throw;
       error = reason(problem);
     }
   }

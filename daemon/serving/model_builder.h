@@ -51,7 +51,8 @@ class ModelBuilder {
   [[nodiscard]] bool is_building() const { return cycle_.pending() != nullptr; }
   // The model on its way is built.
   [[nodiscard]] bool is_built() const { return is_built_; }
-  // Brings it into use. REQUIRES: is_built().
+  // Brings it into use, or tells why it cannot be used. Throws when the stream is left half
+  // changed, and cannot go on. REQUIRES: is_built().
   void adopt();
   // Begins the next one that was asked for, if none is on its way.
   void begin_asked();
@@ -66,7 +67,6 @@ class ModelBuilder {
 
   std::string begin(PairExtent extent);
   void build_in_background();
-  void end(const std::string& error);
 
   Stream& stream_;
   ModelCycle cycle_;

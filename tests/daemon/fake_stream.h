@@ -42,6 +42,7 @@ class FakeStream : public phsic::Stream {
   std::function<void()> when_learned;
   std::function<void()> when_frozen;
   std::function<void()> when_built;
+  std::function<void()> when_adopted;
   std::function<void()> when_copied;  // by state()
   std::function<void()> when_saved;
   std::function<std::optional<PairExplanation>()> explanation;
@@ -137,6 +138,7 @@ class FakeStream : public phsic::Stream {
     return std::make_unique<FakeRefresh>(*this, learned_.size());
   }
   void adopt(Refresh& refresh) override {
+    if (when_adopted) when_adopted();
     adopted_ = dynamic_cast<FakeRefresh&>(refresh).pairs;
     publish(fake_model(published()->number + 1));
   }

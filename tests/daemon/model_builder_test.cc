@@ -190,6 +190,30 @@ TEST_CASE("A request is told that its model could not be built, and the next one
   CHECK(scene.stream.published()->number == 1);
 }
 
+TEST_CASE("A model that the stream refuses is given up, and the next one can be built") {
+  Building scene;
+  scene.stream.when_adopted = [] { throw Error("the pivots do not fit"); };
+  scene.learn(5);
+  const auto task = scene.ask();
+  scene.finish_one();
+  REQUIRE(task->outcome.error.has_value());
+  CHECK(std::string(task->outcome.error->what()) == "the pivots do not fit");
+  CHECK_FALSE(scene.builder.is_building());
+  scene.stream.when_adopted = {};
+  const auto again = scene.ask();
+  scene.finish_one();
+  CHECK_FALSE(again->outcome.error.has_value());
+}
+
+TEST_CASE("A stream that may have taken half of a model does not go on learning") {
+  Building scene;
+  scene.stream.when_adopted = [] { throw std::bad_alloc(); };
+  scene.learn(5);
+  const auto task = scene.ask();
+  CHECK_THROWS_AS(scene.finish_one(), std::bad_alloc);
+  CHECK_FALSE(scene.caller->is_done(*task));
+}
+
 TEST_CASE("In the end everything that was asked for is built") {
   Building scene;
   scene.hold = true;

@@ -9,6 +9,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "engine/model_cycle.h"
@@ -141,6 +142,14 @@ TEST_CASE("What a stream's journal was told comes back by recovery, in order") {
   CHECK(recovered.recovery.last == EntryPlace{1, 9, 115});
   CHECK(recovered.recovery.models == 1);
   CHECK((state_of(*recovered.stream) == expected));
+}
+
+TEST_CASE("A note of a model that cannot be made ends the process, and is not passed over") {
+  using Journal = StreamJournal&;
+  STATIC_REQUIRE(noexcept(std::declval<Journal>().freeze(PairExtent::kAll)));
+  STATIC_REQUIRE(noexcept(std::declval<Journal>().abandon()));
+  STATIC_REQUIRE(noexcept(std::declval<Journal>().refresh_every(1)));
+  STATIC_REQUIRE(noexcept(std::declval<Journal>().adopt(std::declval<std::string>())));
 }
 
 TEST_CASE("Texts and vectors get entries of their own") {
