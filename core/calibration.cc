@@ -10,6 +10,19 @@ double count_from(const std::vector<double>& sorted, double score) {
   return static_cast<double>(sorted.end() - std::lower_bound(sorted.begin(), sorted.end(), score));
 }
 
+// How many of the matched scores fall below the null's median, compared with how many would if all
+// were random; `more` is added to what was counted.
+double share_of_random(const std::vector<double>& matched, const std::vector<double>& null,
+                       double more) {
+  const double median = null[null.size() / 2];
+  const double low = static_cast<double>(matched.size()) - count_from(matched, median) + more;
+  const double low_null = static_cast<double>(null.size()) - count_from(null, median);
+  if (low_null == 0) return 1;
+  const double share =
+      (low / static_cast<double>(matched.size())) / (low_null / static_cast<double>(null.size()));
+  return std::min(share, 1.0);
+}
+
 }  // namespace
 
 Calibration::Calibration(std::vector<double> matched, std::vector<double> null)
@@ -37,23 +50,18 @@ std::optional<double> Calibration::p_value(double score) const {
 
 std::optional<double> Calibration::random_share() const {
   if (is_empty()) return std::nullopt;
-  const double median = null_[null_.size() / 2];
-  const double low = static_cast<double>(matched_.size()) - count_from(matched_, median);
-  const double low_null = static_cast<double>(null_.size()) - count_from(null_, median);
-  if (low_null == 0) return 1;
-  const double share =
-      (low / static_cast<double>(matched_.size())) / (low_null / static_cast<double>(null_.size()));
-  return std::min(share, 1.0);
+  return share_of_random(matched_, null_, 0);
 }
 
 std::optional<double> Calibration::threshold(double rate) const {
-  const std::optional<double> random = random_share();
-  if (!random) return std::nullopt;
+  if (is_empty()) return std::nullopt;
+  // One more random pairing than seen, here as below: few observations are no proof of a small
+  // rate.
+  const double random = share_of_random(matched_, null_, 1);
   const auto matched = static_cast<double>(matched_.size());
   const auto null = static_cast<double>(null_.size());
   for (const double score : matched_) {
-    // One more null than seen, as for p-values: few observations are no proof of a small rate.
-    const double expected = *random * (1 + count_from(null_, score)) / (1 + null);
+    const double expected = random * (1 + count_from(null_, score)) / (1 + null);
     if (expected <= rate * count_from(matched_, score) / matched) return score;
   }
   return std::nullopt;

@@ -38,6 +38,9 @@ class Calibration {
 
   // The lowest score s such that among recent pairs scoring at least s an estimated `rate` or less
   // are random pairings. None when there is no such score. REQUIRES: 0 < rate < 1.
+  // On new pairs of the same stream the expected share of random pairings is at most `rate`; that
+  // of one calibration varies by the relative error sqrt(1/a + 1/b + 1/c), a the matched scores
+  // below the null's median, b and c the null and matched ones from the threshold on.
   [[nodiscard]] std::optional<double> threshold(double rate) const;
 
   // The standard deviation of the matched scores, 0 below two.

@@ -8,6 +8,7 @@
 
 #include "core/blas.h"
 #include "core/loops.h"
+#include "core/own_share.h"
 #include "core/row_product.h"
 #include "core/svd.h"
 
@@ -29,6 +30,22 @@ Eigen::MatrixXd ridge_factor(const Eigen::MatrixXd& c, double ridge) {
     if (blas::cholesky(factor)) return factor;
   }
   return {};
+}
+
+// |row i - mean|^2, where mean_norm = |mean|^2.
+template <class T>
+double centred_norm(const Items<T>& items, std::size_t i, const std::vector<double>& mean,
+                    double mean_norm) {
+  if (const auto* dense = std::get_if<DenseRows<T>>(&items)) {
+    return loops::centred_norm(dense->row(i), mean.data(), mean.size());
+  }
+  const auto& sparse = std::get<SparseRows<T>>(items);
+  double sum = mean_norm;
+  for (std::size_t e = sparse.start[i]; e < sparse.start[i + 1]; ++e) {
+    const auto value = static_cast<double>(sparse.value[e]);
+    sum += value * (value - 2 * mean[sparse.index[e]]);
+  }
+  return std::max(sum, 0.0);
 }
 
 }  // namespace
@@ -183,8 +200,34 @@ double Estimator<T>::combine(const T* u, const T* v) const {
 }
 
 template <class T>
-void Estimator<T>::score(const Items<T>& x, const Items<T>& y, double* scores,
-                         Workspace& workspace) const {
+bool Estimator<T>::is_centered() const {
+  const auto any = [](const std::vector<double>& mean) {
+    return std::any_of(mean.begin(), mean.end(), [](double m) { return m != 0; });
+  };
+  return any(is_exact() ? mean_x_ : x_.mean) || any(y_.mean);
+}
+
+// Takes its own share out of the score of each row, whose coordinates are u and v.
+template <class T>
+void Estimator<T>::take_out(const Items<T>& x, const T* u, const T* v, const double* shares,
+                            double* scores) const {
+  const std::size_t r = rank();
+  const bool centered = is_centered();
+  const double mean_norm = is_exact() ? loops::squared_norm(mean_x_.data(), mean_x_.size()) : 0;
+  for (std::size_t i = 0; i < row_count(x); ++i) {
+    if (shares[i] == 0) continue;
+    OwnPart own;
+    own.share = shares[i];
+    own.squared_x = is_exact() ? centred_norm(x, i, mean_x_, mean_norm)
+                               : loops::centred_norm(u + i * r, x_.mean.data(), r);
+    own.squared_y = loops::centred_norm(v + i * r, y_.mean.data(), r);
+    scores[i] = without_own_part(kind_, centered, c_, scores[i], own);
+  }
+}
+
+template <class T>
+void Estimator<T>::score(const Items<T>& x, const Items<T>& y, double* scores, Workspace& workspace,
+                         const double* own_shares) const {
   const std::size_t rows = row_count(x);
   const std::size_t r = rank();
   Workspace::Buffer<T> storage_u(workspace, std::min(rows, kProjectedRows) * r);
@@ -194,6 +237,9 @@ void Estimator<T>::score(const Items<T>& x, const Items<T>& y, double* scores,
     const T* u = x_.project_rows(slice(x, first, count), storage_u.data(), workspace);
     const T* v = y_.project_rows(slice(y, first, count), storage_v.data(), workspace);
     for (std::size_t i = 0; i < count; ++i) scores[first + i] = combine(u + i * r, v + i * r);
+    if (own_shares != nullptr) {
+      take_out(slice(x, first, count), u, v, own_shares + first, scores + first);
+    }
   }
 }
 

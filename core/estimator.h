@@ -67,7 +67,10 @@ class Estimator {
   // rows of each. The bits of a score depend on its two rows alone, not on how many others there
   // are. A row with a NaN or an infinity gets a score that is not finite; the others are untouched
   // by it.
-  void score(const Items<T>& x, const Items<T>& y, double* scores, Workspace& workspace) const;
+  // own_shares[i], not negative, is the share of row i in what was learned, which is taken out of
+  // its score (own_share.h); 0 takes out nothing. Null: nothing is taken out of any.
+  void score(const Items<T>& x, const Items<T>& y, double* scores, Workspace& workspace,
+             const double* own_shares = nullptr) const;
 
   // scores[j] of the one row of x with row j of y, to the bits that score() gives.
   void score_one_to_many(const Items<T>& x, const Items<T>& y, double* scores,
@@ -92,6 +95,8 @@ class Estimator {
   // tell m_x, so m_x is kept by itself; m_y is mean_v().
   [[nodiscard]] bool is_exact() const { return y_.identity; }
   [[nodiscard]] const std::vector<double>& mean_x() const { return mean_x_; }
+  // False where no means are subtracted, or only zeros.
+  [[nodiscard]] bool is_centered() const;
 
   static constexpr std::string_view kArchiveKind = sizeof(T) == 4 ? "ESTf" : "ESTd";
   void save(Writer& writer) const;
@@ -113,6 +118,8 @@ class Estimator {
   };
 
   explicit Estimator(EstimatorKind kind) : kind_(kind) {}
+  void take_out(const Items<T>& x, const T* u, const T* v, const double* shares,
+                double* scores) const;
   [[nodiscard]] static Projection make_projection(const Eigen::MatrixXd& matrix,
                                                   const Eigen::VectorXd& mean);
 

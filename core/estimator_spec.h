@@ -12,6 +12,8 @@ enum class EstimatorKind : std::uint8_t { kPhsic, kWhitened, kGaussianPmi };
 
 [[nodiscard]] std::string_view name_of(EstimatorKind kind);
 
+inline constexpr std::size_t kDefaultRank = 256;
+
 struct EstimatorSpec {
   // None: `auto`, gaussian-pmi unless another does clearly better on held-back pairs.
   std::optional<EstimatorKind> kind = EstimatorKind::kPhsic;
@@ -19,7 +21,7 @@ struct EstimatorSpec {
   // too few to tell. Only whitened and gaussian-pmi have a ridge.
   std::optional<double> ridge;
   // Directions kept by whitened and gaussian-pmi; by phsic too, if phsic_at_rank. 0: all.
-  std::size_t rank = 256;
+  std::size_t rank = kDefaultRank;
   bool phsic_at_rank = false;
   bool centered = true;  // phsic only
 

@@ -11,8 +11,7 @@
 namespace phsic {
 namespace {
 
-// At most this share of the stream, and of its memory, is held back.
-constexpr double kHeldBackShare = 0.2;
+// At most this share of the stream's memory is held back.
 constexpr double kHeldBackMemory = 0.25;
 
 }  // namespace

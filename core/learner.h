@@ -30,6 +30,9 @@
 
 namespace phsic {
 
+// At most this share of a stream is held back.
+inline constexpr double kHeldBackShare = 0.2;
+
 template <class T>
 class Learner {
  public:

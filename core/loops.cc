@@ -142,6 +142,13 @@ PHSIC_BODY T squared_distance_body(const T* x, const T* y, std::size_t n) {
   return sum_in_lanes<T>(n, [=](std::size_t i) { return (x[i] - y[i]) * (x[i] - y[i]); });
 }
 
+PHSIC_BODY double centred_norm_body(const T* x, const double* mean, std::size_t n) {
+  return sum_in_lanes<double>(n, [=](std::size_t i) {
+    const double a = static_cast<double>(x[i]) - mean[i];
+    return a * a;
+  });
+}
+
 PHSIC_BODY T manhattan_body(const T* x, const T* y, std::size_t n) {
   return sum_in_lanes<T>(n, [=](std::size_t i) { return std::abs(x[i] - y[i]); });
 }
@@ -208,6 +215,8 @@ PHSIC_OVERLOADS(void, manhattan_column,
                 (const float* column, std::size_t n, float value, float* out),
                 (const double* column, std::size_t n, double value, double* out),
                 (column, n, value, out))
+PHSIC_OVERLOADS(double, centred_norm, (const float* x, const double* mean, std::size_t n),
+                (const double* x, const double* mean, std::size_t n), (x, mean, n))
 PHSIC_OVERLOADS(double, bilinear,
                 (const float* u, const double* u0, const float* v, const double* v0,
                  const double* w, std::size_t n),

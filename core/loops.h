@@ -67,6 +67,10 @@ void exp_negative(double* values, std::size_t n, double factor);
 [[nodiscard]] float squared_distance(const float* x, const float* y, std::size_t n);
 [[nodiscard]] double squared_distance(const double* x, const double* y, std::size_t n);
 
+// Sum of (x[i] - mean[i])^2, in double.
+[[nodiscard]] double centred_norm(const float* x, const double* mean, std::size_t n);
+[[nodiscard]] double centred_norm(const double* x, const double* mean, std::size_t n);
+
 // Sum of |x[i] - y[i]|.
 [[nodiscard]] float manhattan(const float* x, const float* y, std::size_t n);
 [[nodiscard]] double manhattan(const double* x, const double* y, std::size_t n);

@@ -53,7 +53,8 @@ std::uint64_t Model<T>::multiply_adds() const {
 // features are in scratch.x already.
 template <class T>
 void Model<T>::score_sound(const Items<T>& x, const Items<T>& y, bool one_x, std::size_t first,
-                           std::size_t count, double* scores, ScoreScratch<T>& scratch) const {
+                           std::size_t count, double* scores, ScoreScratch<T>& scratch,
+                           const double* own_shares) const {
   if (!estimator_) {
     std::fill_n(scores + first, count, 0.0);
     return;
@@ -65,7 +66,8 @@ void Model<T>::score_sound(const Items<T>& x, const Items<T>& y, bool one_x, std
     return;
   }
   map_x_->map_rows(slice(x, first, count), scratch.x, scratch.workspace);
-  estimator_->score(scratch.x.features, scratch.y.features, scores + first, scratch.workspace);
+  estimator_->score(scratch.x.features, scratch.y.features, scores + first, scratch.workspace,
+                    own_shares == nullptr ? nullptr : own_shares + first);
 }
 
 // Looks at the rows of a chunk; returns how many have no fault.
@@ -85,7 +87,8 @@ std::size_t Model<T>::inspect_rows(const Items<T>& x, const Items<T>& y, Fault f
 
 template <class T>
 std::size_t Model<T>::score_rows(const Items<T>& x, const Items<T>& y, bool one_x, double* scores,
-                                 Fault* faults, ScoreScratch<T>& scratch) const {
+                                 Fault* faults, ScoreScratch<T>& scratch,
+                                 const double* own_shares) const {
   const std::size_t rows = row_count(y);
   const bool shapes_fit =
       shape_of(x) == x_ && shape_of(y) == y_ && row_count(x) == (one_x ? 1 : rows);
@@ -102,10 +105,11 @@ std::size_t Model<T>::score_rows(const Items<T>& x, const Items<T>& y, bool one_
     const std::size_t count = std::min(kScoredRows, rows - first);
     const std::size_t sound = inspect_rows(x, y, fault_of_x, one_x, first, count, found.data());
     if (sound == count || (sound > 0 && harmless)) {
-      score_sound(x, y, one_x, first, count, scores, scratch);
+      score_sound(x, y, one_x, first, count, scores, scratch, own_shares);
     } else {
       for (std::size_t i = 0; i < count; ++i) {
-        if (found[i] == Fault::kNone) score_sound(x, y, one_x, first + i, 1, scores, scratch);
+        if (found[i] != Fault::kNone) continue;
+        score_sound(x, y, one_x, first + i, 1, scores, scratch, own_shares);
       }
     }
     for (std::size_t i = 0; i < count; ++i) {
@@ -123,14 +127,14 @@ std::size_t Model<T>::score_rows(const Items<T>& x, const Items<T>& y, bool one_
 
 template <class T>
 std::size_t Model<T>::score(const Items<T>& x, const Items<T>& y, double* scores, Fault* faults,
-                            ScoreScratch<T>& scratch) const {
-  return score_rows(x, y, false, scores, faults, scratch);
+                            ScoreScratch<T>& scratch, const double* own_shares) const {
+  return score_rows(x, y, false, scores, faults, scratch, own_shares);
 }
 
 template <class T>
 std::size_t Model<T>::score_one_to_many(const Items<T>& x, const Items<T>& y, double* scores,
                                         Fault* faults, ScoreScratch<T>& scratch) const {
-  return score_rows(x, y, true, scores, faults, scratch);
+  return score_rows(x, y, true, scores, faults, scratch, nullptr);
 }
 
 template <class T>

@@ -43,9 +43,10 @@ class Model {
   // any batch and at any place in it, on the same type of processor. A bad pair gets NaN and its
   // fault in faults[i] (may be null); the others are scored as if it were not there. Returns how
   // many were scored. If there are not as many rows of x as of y, none is: every fault is
-  // kWrongShape.
+  // kWrongShape. own_shares[i], not negative, is the share of pair i in what the model has learned,
+  // which is taken out of its score (own_share.h); 0, or null for all, takes out nothing.
   std::size_t score(const Items<T>& x, const Items<T>& y, double* scores, Fault* faults,
-                    ScoreScratch<T>& scratch) const;
+                    ScoreScratch<T>& scratch, const double* own_shares = nullptr) const;
 
   // scores[j] of the one row of x with y[j], bit for bit as score() gives it. Otherwise like
   // score().
@@ -72,11 +73,12 @@ class Model {
 
  private:
   std::size_t score_rows(const Items<T>& x, const Items<T>& y, bool one_x, double* scores,
-                         Fault* faults, ScoreScratch<T>& scratch) const;
+                         Fault* faults, ScoreScratch<T>& scratch, const double* own_shares) const;
   std::size_t inspect_rows(const Items<T>& x, const Items<T>& y, Fault fault_of_x, bool one_x,
                            std::size_t first, std::size_t count, Fault* found) const;
   void score_sound(const Items<T>& x, const Items<T>& y, bool one_x, std::size_t first,
-                   std::size_t count, double* scores, ScoreScratch<T>& scratch) const;
+                   std::size_t count, double* scores, ScoreScratch<T>& scratch,
+                   const double* own_shares) const;
 
   ItemShape x_;
   ItemShape y_;

@@ -150,10 +150,13 @@ TEST_CASE("Warm scoring allocates nothing") {
       const auto model = refresh(learner, spec, Learner<float>::Extent::kAll).model;
       ScoreScratch<float> scratch;
       std::vector<double> scores(stream.size());
+      const std::vector<double> shares(stream.size(), 1e-3);
       const auto score_in_batches = [&] {
         for (const std::size_t size : {1, 7, 256, 1000}) {
           model->score(slice(stream.x.view(), 0, size), slice(stream.y.view(), 0, size),
                        scores.data(), nullptr, scratch);
+          model->score(slice(stream.x.view(), 0, size), slice(stream.y.view(), 0, size),
+                       scores.data(), nullptr, scratch, shares.data());
           model->score_one_to_many(slice(stream.x.view(), 3, 1), slice(stream.y.view(), 0, size),
                                    scores.data(), nullptr, scratch);
         }
