@@ -1,0 +1,102 @@
+// What deciding remembers of a stream: pairs learned not long ago, how many were rejected, what the
+// sides look like, the cut. A function of what was learned and rejected, in order, so that a
+// journal of it can be replayed; nothing is decided again then.
+//
+// One thread at a time. What other threads need is handed out as values.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "core/archive.h"
+#include "core/calibration.h"
+#include "decide/cut.h"
+#include "decide/decide_spec.h"
+#include "decide/decision.h"
+#include "decide/language_profile.h"
+#include "decide/recent_pairs.h"
+
+namespace phsic {
+
+class DecisionMemory {
+ public:
+  explicit DecisionMemory(const DecidePlan& plan);
+
+  [[nodiscard]] const DecidePlan& plan() const { return plan_; }
+  // Takes over what may change while a stream is served: all but the window of duplicates.
+  void set_plan(const DecidePlan& plan);
+
+  // In the order in which it happened.
+  void learned(std::string_view x, std::string_view y, const PairKey& key,
+               const Decision& decision);
+  void learned(const PairKey& key, const Decision& decision);  // vectors
+  // Not learned: for a rule, as a duplicate, or judged by its score as one that is learned once.
+  // If most pairs are rejected, and by what the sides look like, the stream has become another one:
+  // these rules are then off until the next model, lest nothing is learned any more.
+  void rejected(const Decision& decision);
+
+  // The cut of a model that is about to come into use. The profile of languages that rules go by
+  // becomes the present one.
+  [[nodiscard]] std::optional<double> choose_cut(const Calibration& calibration);
+  // False until there is a cut for the model in use, by the present plan.
+  [[nodiscard]] bool has_cut() const { return has_cut_; }
+  // What choose_cut() gave; REQUIRES: has_cut().
+  [[nodiscard]] const std::optional<double>& cut() const { return chosen_; }
+  // What choose_cut() has changed, for a journal.
+  [[nodiscard]] std::string cut_note() const;
+  // From a journal: a model came into use, whose cut is not known until its note comes.
+  void replay_adoption();
+  // From a journal: what cut_note() gave right after choose_cut(). Throws an Error, and nothing
+  // changes, if it is damaged.
+  void replay_cut(std::string_view note);
+
+  [[nodiscard]] const RecentPairs& recent() const { return recent_; }
+  // As of the last choose_cut(), or empty (see rejected()); never null, and never changes.
+  [[nodiscard]] const std::shared_ptr<const LanguageProfile>& profile() const { return profile_; }
+  // The recent share of pairs that rules and duplicates took away.
+  [[nodiscard]] double rejected_share() const;
+
+  // Decisions so far about pairs that taught, or were to teach.
+  struct Counts {
+    std::array<std::uint64_t, 3> verdicts{};  // by Verdict
+    std::map<ReasonCode, std::uint64_t> reasons;
+    std::uint64_t rejected = 0;  // not learned
+    bool operator==(const Counts&) const = default;
+  };
+  [[nodiscard]] const Counts& counts() const { return counts_; }
+
+  // A part of saved state that knows its own version.
+  static constexpr std::string_view kArchiveKind = "DECI";
+  [[nodiscard]] std::string save() const;
+  // Throws an Error, and nothing changes, unless save() wrote it. The plan stays.
+  void load(std::string_view bytes);
+  // Adds what was decided about other pairs; the cut stays.
+  void merge(const DecisionMemory& other);
+
+ private:
+  void count(const Decision& decision, bool is_rejected);
+  void save_cut(Writer& writer) const;
+  void load_cut(Reader& reader);
+
+  DecidePlan plan_;
+  RecentPairs recent_;
+  LanguageProfile running_;
+  std::shared_ptr<const LanguageProfile> profile_;
+  CutPolicy cut_;
+  std::optional<double> chosen_;
+  bool has_cut_ = false;
+  double rejected_ = 0;  // decayed counts
+  double seen_ = 0;
+  Counts counts_;
+};
+
+// The decision about a pair that no rule and no memory rejects. `cut` is none before there is a
+// model that can tell; a score of NaN is none.
+[[nodiscard]] Decision decide_by_score(double score, const std::optional<double>& cut);
+
+}  // namespace phsic
