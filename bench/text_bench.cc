@@ -13,6 +13,7 @@
 #include "bench/texts.h"
 #include "core/measure.h"
 #include "core/random.h"
+#include "decide/decision_memory.h"
 #include "engine/encoder.h"
 #include "text/tokenizer.h"
 
@@ -55,6 +56,47 @@ void require_sound(const std::string& name, const Model<float>& model, const Enc
                 1, 0.1);
 }
 
+// What it takes to decide about pairs, beside encoding and scoring them: rules, duplicates, the
+// cut. `score` is the time of encoding and scoring.
+void measure_decisions(Report& report, const std::string& name, const TextSample& sample,
+                       const std::vector<double>& scores, double score) {
+  struct Case {
+    const char* title;
+    RuleSet rules;
+    std::optional<Goal> goal;
+  };
+  for (const auto& [title, rules, goal] :
+       {Case{"default rules", RuleSet(), at_least(0.75)}, Case{"all rules", RuleSet::hard(), {}}}) {
+    DecidePlan plan;
+    plan.rules = rules;
+    plan.duplicate_window = 2 * kPairs;
+    RuleScratch scratch;
+    std::string key_scratch;
+    std::size_t kept = 0;
+    const double decide = best_seconds([&] {
+      DecisionMemory memory(plan);
+      kept = 0;
+      for (std::size_t i = 0; i < kPairs; ++i) {
+        const auto [x, y] = std::pair(sample.x[i], sample.y[i]);
+        auto reason = broken_rule(plan.rules, x, y, memory.profile().get(), scratch);
+        const auto key = key_of(x, y, key_scratch);
+        if (reason == reasons::kNone) reason = memory.recent().find(key);
+        if (reason != reasons::kNone) {
+          memory.rejected({Verdict::kDrop, reason});
+          continue;
+        }
+        memory.learned(x, y, key, decide_by_score(scores[i], 0));
+        ++kept;
+      }
+    });
+    if (kept == 0) throw WrongAnswer(name + ": found every pair rejected, expected most to pass");
+    report.add(fmt::format("{}: filtering with {} and duplicates, against scoring", name, title),
+               score / (score + decide), "of the rate", goal);
+    report.add(fmt::format("{}: deciding with {}, a pair", name, title), 1e9 * decide / kPairs,
+               "ns");
+  }
+}
+
 void measure(Report& report, const std::string& name, const Encoder& encoder,
              const text::Tokenizer& tokenizer) {
   const TextSample sample = make_texts(kPairs, 3);
@@ -87,6 +129,7 @@ void measure(Report& report, const std::string& name, const Encoder& encoder,
     }
   });
   require_sound(name, *model, pairs, scores);
+  const auto decided = scores;
   // What is left of the score once both sides are projected.
   const auto& estimator = *model->estimator();
   std::vector<float> u(estimator.rank(), 0.5F);
@@ -107,6 +150,7 @@ void measure(Report& report, const std::string& name, const Encoder& encoder,
              "pairs/s");
   share("learn: encode", encode, encode + learn);
   share("learn: moments and sample", learn, encode + learn);
+  measure_decisions(report, name, sample, decided, all);
 }
 
 void write_vectors(const std::filesystem::path& file, std::size_t dim) {

@@ -50,7 +50,7 @@ void race_round_trips(Report& report, const std::string& name, LiveDaemon& daemo
 }
 
 std::unique_ptr<Session> local_session(const TextSample& sample) {
-  auto session = Session::open(StreamSpec(), EncoderPath(), 1);
+  auto session = Session::open(StreamSpec(), DecideSpec(), EncoderPath(), 1);
   std::vector<PairProblem> problems;
   session->learn({sample.x, sample.y, {}}, problems);
   session->finish();
@@ -58,17 +58,16 @@ std::unique_ptr<Session> local_session(const TextSample& sample) {
 }
 
 double local_rate(Session& session, const TextSample& sample, bool learns) {
-  std::vector<double> scores(kBatchPairs);
-  std::vector<PairProblem> problems;
+  PairResults results;
   const auto began = Clock::now();
   for (std::size_t first = 0; first < sample.x.size(); first += kBatchPairs) {
     const TextPairs pairs{std::span(sample.x).subspan(first, kBatchPairs),
                           std::span(sample.y).subspan(first, kBatchPairs),
                           {}};
     if (learns) {
-      session.score_then_learn(pairs, scores.data(), problems);
+      session.score_then_learn(pairs, results);
     } else {
-      session.score(pairs, scores.data(), problems);
+      session.score(pairs, results);
     }
   }
   return static_cast<double>(sample.x.size()) / since(began);
@@ -110,12 +109,12 @@ void wire_throughput(Report& report) {
     learning.push_back(request("\"op\":\"score-and-learn\",", sample, first, kBatchPairs));
   }
   const auto answer = daemon.client().ask(scoring[0]);
-  std::vector<double> expected(kBatchPairs);
-  std::vector<PairProblem> problems;
+  PairResults expected;
   local->score({std::span(sample.x).first(kBatchPairs), std::span(sample.y).first(kBatchPairs), {}},
-               expected.data(), problems);
+               expected);
   for (std::size_t i = 0; i < kBatchPairs; i += 17) {
-    require_close("the score over the wire", answer["scores"][i].get<double>(), expected[i], 1e-3);
+    require_close("the score over the wire", answer["scores"][i].get<double>(), expected.scores[i],
+                  1e-3);
   }
   double best_ours = 0;
   double best_local = 0;

@@ -6,15 +6,19 @@
 #include <algorithm>
 #include <filesystem>
 #include <thread>
+#include <utility>
 
 #include "cli/client/remote_session.h"
 #include "cli/client/same_options.h"
 #include "cli/model_file.h"
+#include "cli/session/saved_model.h"
+#include "decide/memory_replay.h"
 
 namespace phsic {
 namespace {
 
 constexpr const char* kModelGroup = "Model";
+constexpr const char* kDecisionGroup = "Decisions";
 
 }  // namespace
 
@@ -30,14 +34,49 @@ void add_encoder_path(CLI::App& verb, std::vector<std::string>& path) {
       ->group(kModelGroup);
 }
 
+void add_model_file(CLI::App& verb, std::string& file, bool& trust) {
+  verb.add_option("--model", file,
+                  "a model file (see learn and save) to score with; nothing is learned")
+      ->type_name("FILE")
+      ->group(kModelGroup);
+  verb.add_flag("--trust", trust, "load encoders that the model file names by a path")
+      ->needs("--model")
+      ->group(kModelGroup);
+}
+
 void ModelArguments::add_to(CLI::App& verb) {
+  add_model_file(verb, model, trust);
   add_options_to(verb);
+  add_decisions_to(verb);
+  add_threads_to(verb);
+  daemon.add_as_choice_to(verb);
+  verb.add_flag("--no-learn", no_learn, "teach the daemon's stream nothing")
+      ->needs("--connect")
+      ->group("Daemon");
+  verb.get_option("--connect")->excludes("--model");
+}
+
+void ModelArguments::add_threads_to(CLI::App& verb) {
   verb.add_option("--threads", threads,
                   "how many to use (default: one for each processor); scores do not depend on it")
       ->check(CLI::Range(0, 1024))
       ->type_name("N")
       ->group(kModelGroup);
-  daemon.add_as_choice_to(verb);
+}
+
+void ModelArguments::add_decisions_to(CLI::App& verb) {
+  for (const auto& option : decide_options()) {
+    verb.add_option_function<std::string>(
+            fmt::format("--{}", option.name),
+            [this, name = std::string(option.name)](const std::string& value) {
+              decisions.emplace_back(name, value);
+            },
+            option.fallback.empty()
+                ? std::string(option.about)
+                : fmt::format("{} (default: {})", option.about, option.fallback))
+        ->type_name(std::string(option.value))
+        ->group(kDecisionGroup);
+  }
 }
 
 void ModelArguments::add_options_to(CLI::App& verb) {
@@ -59,55 +98,92 @@ void ModelArguments::add_options_to(CLI::App& verb) {
   add_encoder_path(verb, encoder_path);
 }
 
-StreamSpec ModelArguments::spec() const {
-  StreamSpec spec;
+ModelArguments::Wanted ModelArguments::wanted() const {
+  Wanted wanted;
   bool is_named = daemon.stream.empty();
   if (!config.empty()) {
-    const auto said = read_model_file(config, daemon.stream);
+    auto said = read_model_file(config, daemon.stream);
     is_named = is_named || said.is_of_daemon;
-    for (const auto& [name, value] : general_first(said.options)) spec.set(name, value);
+    wanted.options = std::move(said.options);
+    wanted.decisions = std::move(said.decisions);
+    for (const auto& [name, value] : general_first(wanted.options)) wanted.stream.set(name, value);
   }
   if (!is_named) {
     throw CLI::ValidationError(
         "--stream", "expected --connect ENDPOINT, or a daemon's configuration for --config");
   }
-  for (const auto& [name, value] : general_first(chosen)) {
-    try {
-      spec.set(name, value);
-    } catch (const Error& problem) {
-      throw Error(fmt::format("--{}", problem.what()));
-    }
+  try {
+    for (const auto& [name, value] : general_first(chosen)) wanted.stream.set(name, value);
+    static_cast<void>(decide_spec_of(decisions));
+  } catch (const Error& problem) {
+    throw Error(fmt::format("--{}", problem.what()));
   }
-  return spec;
+  override_options(wanted.options, chosen);
+  override_decisions(wanted.decisions, decisions);
+  wanted.decide = decide_spec_of(wanted.decisions);
+  return wanted;
+}
+
+void ModelArguments::require_something_to_learn(const std::string& learn) const {
+  if (is_fixed() == learn.empty()) return;
+  throw CLI::ValidationError(
+      learn.empty() ? "--learn is required, unless there is --model FILE or "
+                      "--no-learn with --connect"
+                    : fmt::format("--learn excludes {}", no_learn ? "--no-learn" : "--model"));
 }
 
 std::size_t ModelArguments::thread_count() const {
   return threads > 0 ? threads : std::max(1U, std::thread::hardware_concurrency());
 }
 
+EncoderPath ModelArguments::path() const {
+  return EncoderPath({encoder_path.begin(), encoder_path.end()});
+}
+
 std::unique_ptr<Session> ModelArguments::connect(StreamSpec* opened) const {
   if (!encoder_path.empty()) {
     throw Error("--encoder-path: the daemon of --connect has its own, expected none");
   }
-  auto session = std::make_unique<RemoteSession>(daemon);
-  OptionList wanted;
-  if (!config.empty()) wanted = read_model_file(config, session->stream().name).options;
-  wanted.insert(wanted.end(), chosen.begin(), chosen.end());
-  require_same_options(wanted, session->stream(), daemon.endpoint);
+  auto session = std::make_unique<RemoteSession>(daemon, !no_learn);
+  Options asked;
+  if (!config.empty()) {
+    const auto said = read_model_file(config, session->stream().name);
+    asked = said.options;
+    asked.insert(asked.end(), said.decisions.begin(), said.decisions.end());
+  }
+  asked.insert(asked.end(), chosen.begin(), chosen.end());
+  asked.insert(asked.end(), decisions.begin(), decisions.end());
+  require_same_options(asked, session->stream(), daemon.endpoint);
   if (opened != nullptr) *opened = spec_of(session->stream());
   return session;
+}
+
+std::unique_ptr<Session> ModelArguments::open_model(StreamSpec* opened) const {
+  auto saved = read_model(model, path(), trust ? Trust::kPathsToo : Trust::kNamesOnly);
+  const auto asked = wanted();
+  require_same_options(asked.options, {saved.copy.name, saved.copy.options, 0, 0}, model);
+  auto decides = saved.decide_options;
+  override_decisions(decides, asked.decisions);
+  if (opened != nullptr) *opened = spec_of(saved.copy.options);
+  auto session = open_session(saved, decide_spec_of(decides), thread_count());
+  session->set_own_share(false);
+  return session;
+}
+
+std::unique_ptr<Session> ModelArguments::open_own(const TableArguments& table,
+                                                  StreamSpec* opened) const {
+  const auto asked = wanted();
+  if (asked.stream.forgetting.by_seconds() && table.time.empty()) {
+    throw Error("half-life and window: found seconds but no times, expected --time COL");
+  }
+  if (opened != nullptr) *opened = asked.stream;
+  return Session::open(asked.stream, asked.decide, path(), thread_count());
 }
 
 std::unique_ptr<Session> ModelArguments::open(const TableArguments& table,
                                               StreamSpec* opened) const {
   if (!daemon.endpoint.empty()) return connect(opened);
-  const auto stream = spec();
-  if (stream.forgetting.by_seconds() && table.time.empty()) {
-    throw Error("half-life and window: found seconds but no times, expected --time COL");
-  }
-  if (opened != nullptr) *opened = stream;
-  return Session::open(stream, EncoderPath({encoder_path.begin(), encoder_path.end()}),
-                       thread_count());
+  return model.empty() ? open_own(table, opened) : open_model(opened);
 }
 
 }  // namespace phsic

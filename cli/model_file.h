@@ -8,7 +8,8 @@
 namespace phsic {
 
 struct ModelFile {
-  OptionList options;
+  OptionList options;    // what the stream is
+  OptionList decisions;  // how it is decided about its pairs
   // A daemon's configuration says all that there is to say of a stream, in `defaults` and
   // `streams.NAME`; what has to do with serving is left out.
   bool is_of_daemon = false;

@@ -14,7 +14,10 @@
 #include "cli/verbs/encoders.h"
 #include "cli/verbs/eval.h"
 #include "cli/verbs/explain.h"
+#include "cli/verbs/filter.h"
+#include "cli/verbs/learn.h"
 #include "cli/verbs/rank.h"
+#include "cli/verbs/save.h"
 #include "cli/verbs/score.h"
 #include "cli/verbs/send.h"
 #include "cli/verbs/state.h"
@@ -46,6 +49,9 @@ class Verbs {
  public:
   explicit Verbs(CLI::App& app) {
     add_verb(app, "score", "Write each line of a table with its score", score_, phsic::run_score);
+    add_verb(app, "filter", "Write the lines of a table that are worth keeping", filter_,
+             phsic::run_filter);
+    add_verb(app, "learn", "Make a model file of tables of pairs", learn_, phsic::run_learn);
     add_verb(app, "rank", "Order the candidates of each line", rank_, phsic::run_rank);
     auto* eval = app.add_subcommand("eval", "Measure how well scores do on labelled data");
     eval->require_subcommand(1);
@@ -65,6 +71,7 @@ class Verbs {
     add_verb(app, "refresh", "Have a daemon build a new model", refresh_, phsic::run_refresh);
     add_verb(app, "snapshot", "Have a daemon write a snapshot of what it has learned", snapshot_,
              phsic::run_snapshot);
+    add_verb(app, "save", "Make a model file of a daemon's stream", save_, phsic::run_save);
     add_verb(app, "streams", "List a daemon's streams with their options", streams_,
              phsic::run_streams);
     add_verb(app, "ping", "Ask whether a daemon is there", ping_, phsic::run_ping);
@@ -91,6 +98,8 @@ class Verbs {
   }
 
   phsic::ScoreArguments score_;
+  phsic::FilterArguments filter_;
+  phsic::LearnArguments learn_;
   phsic::RankArguments rank_;
   phsic::DetectArguments detect_;
   phsic::EvalRankArguments eval_rank_;
@@ -103,6 +112,7 @@ class Verbs {
   phsic::ExplainArguments explain_;
   phsic::RefreshArguments refresh_;
   phsic::SnapshotArguments snapshot_;
+  phsic::SaveArguments save_;
   phsic::AskArguments streams_;
   phsic::AskArguments ping_;
   phsic::StateInfoArguments state_info_;

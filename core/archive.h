@@ -24,7 +24,7 @@
 namespace phsic {
 
 // The version that is written, and the oldest that can still be read.
-inline constexpr std::uint32_t kArchiveVersion = 3;
+inline constexpr std::uint32_t kArchiveVersion = 4;
 inline constexpr std::uint32_t kOldestArchiveVersion = 2;
 
 namespace archive_detail {

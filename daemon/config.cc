@@ -65,6 +65,7 @@ class ConfigReader {
   void read_stream(const YamlEntry& entry);
   void apply(std::vector<Chosen> chosen, StreamSettings& stream);
   void set_stream_option(const Chosen& option, StreamSettings& stream);
+  void set_decide_option(const DecideOption& known, const Chosen& option, StreamSettings& stream);
   template <class Target>
   std::string set_option(const ConfigOption<Target>& option, const YamlEntry& entry,
                          const std::string& path, Target& target);
@@ -106,6 +107,8 @@ ConfigReader::Entries ConfigReader::known_entries(const YamlNode& mapping, int l
       problems_.add(entry.line, place, "found again, expected once");
     } else if (is_known) {
       entries.push_back(&entry);
+    } else if (const auto advice = advice_for(entry.key); !advice.empty()) {
+      problems_.add(entry.line, place, std::string(advice));
     } else if (path.empty() &&
                std::find(of_stream.begin(), of_stream.end(), entry.key) != of_stream.end()) {
       problems_.add(entry.line, place,
@@ -329,6 +332,7 @@ void ConfigReader::read_stream(const YamlEntry& entry) {
   apply(std::move(chosen), stream);
   try {
     stream.spec.validate();
+    static_cast<void>(stream.plan());
   } catch (const Error& problem) {
     problems_.add(entry.line, path, problem.what());  // one option alone is not to blame
   }
@@ -352,6 +356,10 @@ void ConfigReader::set_stream_option(const Chosen& option, StreamSettings& strea
     stream.options.emplace_back(entry.key, set_option(known, entry, option.path, stream));
     return;
   }
+  if (const auto* const known = find_decide_option(entry.key)) {
+    set_decide_option(*known, option, stream);
+    return;
+  }
   const auto& known = stream_options()[order_of(entry.key)];
   try {
     const auto notation = notation_of(entry.value);
@@ -367,6 +375,18 @@ void ConfigReader::set_stream_option(const Chosen& option, StreamSettings& strea
     }
     known.set(stream.spec, notation);
     stream.options.emplace_back(entry.key, notation);
+  } catch (const Error& problem) {
+    problems_.add(entry.line, option.path, problem.what());
+  }
+}
+
+void ConfigReader::set_decide_option(const DecideOption& known, const Chosen& option,
+                                     StreamSettings& stream) {
+  const auto& entry = *option.entry;
+  try {
+    const auto text = decide_notation(known, entry.value);
+    known.set(stream.decide, text);
+    stream.options.emplace_back(entry.key, text);
   } catch (const Error& problem) {
     problems_.add(entry.line, option.path, problem.what());
   }

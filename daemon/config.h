@@ -12,6 +12,7 @@
 #include <utility>
 #include <vector>
 
+#include "decide/decide_spec.h"
 #include "engine/stream_spec.h"
 
 namespace phsic {
@@ -20,14 +21,14 @@ namespace phsic {
 struct StreamSettings {
   std::string name;
   StreamSpec spec;
+  DecideSpec decide;
   // Every option that was set for it, `defaults` included: name and value as written.
   std::vector<std::pair<std::string, std::string>> options;
-  double refresh_seconds = 5;  // a new model after so long, if anything was learned; 0: never
-  double flag_p_value = 0.05;  // flagged when a random pairing scores as high so often; 0: never
-  double time_slack = 60;      // seconds that the time of a pair may be ahead of its arrival
-  bool feed_texts = false;     // texts on the feed
-  std::uint32_t workers = 1;   // threads that encode and score
-  std::uint32_t batch_pairs = 256;    // scored at once, at most
+  double refresh_seconds = 5;       // a new model after so long, if anything was learned; 0: never
+  double time_slack = 60;           // seconds that the time of a pair may be ahead of its arrival
+  bool feed_texts = false;          // texts on the feed
+  std::uint32_t workers = 1;        // threads that encode and score
+  std::uint32_t batch_pairs = 256;  // scored at once, at most
   std::uint64_t queue_pairs = 16384;  // accepted and not scored yet, at most
   std::uint64_t queue_bytes = 64U << 20U;
   std::uint64_t learn_queue_pairs = 65536;  // accepted and not learned yet, at most
@@ -39,6 +40,8 @@ struct StreamSettings {
 
   bool operator==(const StreamSettings&) const = default;
 
+  // How it is decided about pairs. Throws an Error if that does not go together.
+  [[nodiscard]] DecidePlan plan() const { return plan_of(decide, spec); }
   // What a request is promised that does not say.
   [[nodiscard]] bool promises_durable(bool has_state) const { return promise.value_or(has_state); }
 };

@@ -39,6 +39,10 @@ void compare_specs(const StreamSettings& running, const StreamSettings& wanted,
 void compare_streams(const StreamSettings& running, const StreamSettings& wanted,
                      std::vector<std::string>& refused) {
   compare_specs(running, wanted, refused);
+  // All but the window of duplicates may change.
+  if (running.decide.duplicate_window != wanted.decide.duplicate_window) {
+    refused.push_back(fmt::format("streams.{}.duplicate-window: {}", running.name, kChanged));
+  }
   for (const auto& option : serving_options()) {
     if (option.reloads || option.same(running, wanted)) continue;
     refused.push_back(fmt::format("streams.{}.{}: {}", running.name, option.name, kChanged));

@@ -107,13 +107,6 @@ void set_id_window(StreamSettings& stream, std::string_view text) {
   stream.id_window = whole_value<std::uint32_t>(text, 0, kMaxIdWindow);
 }
 
-void set_flag_p_value(StreamSettings& stream, std::string_view text) {
-  constexpr std::string_view kExpected = "a number from 0 to 1";
-  const auto p_value = number_value(text, kExpected);
-  if (p_value < 0 || p_value > 1) refuse_value(text, kExpected);
-  stream.flag_p_value = p_value;
-}
-
 void set_learn_share(StreamSettings& stream, std::string_view text) {
   constexpr std::string_view kExpected = "a number from 0 to 0.9";
   const auto share = number_value(text, kExpected);
@@ -217,9 +210,6 @@ constexpr ServingOption kServingOptions[] = {
      "counts, "
      "lest one wrong clock ends a half-life or window; any: as far as it likes",
      set_time_slack, nullptr, same<&StreamSettings::time_slack>},
-    {"flag-p-value", ServingForm::kText, true, "NUMBER", "0.05",
-     "a pair is flagged when a random pairing scores as high more often than this; 0: never",
-     set_flag_p_value, nullptr, same<&StreamSettings::flag_p_value>},
     {"feed-texts", ServingForm::kText, true, "true|false", "false",
      "whether the feed has the texts of a pair", set_flag<&StreamSettings::feed_texts>, nullptr,
      same<&StreamSettings::feed_texts>},
@@ -274,12 +264,14 @@ std::span<const ServingOption> serving_options() { return kServingOptions; }
 std::vector<std::string_view> stream_option_names() {
   std::vector<std::string_view> names;
   for (const auto& option : stream_options()) names.push_back(option.name);
+  for (const auto& option : decide_options()) names.push_back(option.name);
   for (const auto& option : kServingOptions) names.push_back(option.name);
   return names;
 }
 
 bool stream_option_reloads(std::string_view name) {
   if (name == "refresh") return true;
+  if (const auto* const known = find_decide_option(name)) return known->reloads;
   return std::any_of(std::begin(kServingOptions), std::end(kServingOptions),
                      [&](const auto& option) { return option.name == name && option.reloads; });
 }

@@ -1,7 +1,8 @@
 // The options of a daemon and of how it serves a stream: one table each.
 //
-// engine/stream_spec.h has the table of what a stream is. From the three come the checks, the
-// reference and what may change while a daemon runs.
+// engine/stream_spec.h has the table of what a stream is, decide/decide_spec.h the one of what is
+// decided about its pairs. From the four come the checks, the reference and what may change while a
+// daemon runs.
 #pragma once
 
 #include <span>

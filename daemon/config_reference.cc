@@ -17,7 +17,7 @@ every key with its default. [config/chat.yaml](../config/chat.yaml) watches a li
 service: [tcp://127.0.0.1:7470, ipc:///run/phsicd/service]
 defaults:
   encoder: {name: hashing, dim: 4096}   # or: hashing:dim=4096
-  flag-p-value: 0.01
+  p: 0.01
 streams:
   chat:
     half-life: 7d
@@ -59,9 +59,18 @@ These say what it is; they are also options of the [command](command.md):
 
 )";
 
-constexpr std::string_view kServing = R"(
+constexpr std::string_view kDeciding = R"(
 An encoder is written in one line, `hashing:dim=2048`, or as a mapping, `{name: hashing, dim: 2048}`. There
 may be a half-life or a window, not both.
+
+These say what is decided about its pairs, see [filtering.md](filtering.md):
+
+)";
+
+constexpr std::string_view kAfterDeciding = R"(
+There is one cut: `keep`, `p`, `fdr`, `percentile` or `score`. `rules` may be a list: `rules: [no_empty,
+length_ratio]`. A pair that breaks a rule is dropped and not learned. Vectors have no texts, and break none.
+With `estimator: pmi` there are no duplicates, and the cut is a `score`, or none.
 
 These say how it is served:
 
@@ -69,7 +78,7 @@ These say how it is served:
 
 constexpr std::string_view kAfterServing = R"(
 What is in `defaults` holds for every stream that does not say otherwise. A stream's `encoder` replaces an
-`x-encoder` of the defaults, too, its `kernel` an `x-kernel`, and its `window` a `half-life`.
+`x-encoder` of the defaults, too, its `kernel` an `x-kernel`, its `window` a `half-life`, and its cut theirs.
 
 ## Reload
 
@@ -121,7 +130,12 @@ std::string config_reference() {
     stream.add(option.name, stream_option_reloads(option.name), option.value, option.fallback,
                option.about);
   }
-  text += kServing;
+  text += kDeciding;
+  Table decide(text);
+  for (const auto& option : decide_options()) {
+    decide.add(option.name, option.reloads, option.value, option.fallback, option.about);
+  }
+  text += kAfterDeciding;
   Table serving(text);
   for (const auto& option : serving_options()) {
     serving.add(option.name, option.reloads, option.value, option.fallback, option.about);

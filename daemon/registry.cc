@@ -81,15 +81,20 @@ StreamStatistics ServedStream::statistics() {
 
 void ServedStream::scored(const Task& task) {
   const auto& request = task.request;
-  const auto& flagged = task.outcome.flagged;
+  const auto& verdicts = task.outcome.verdict;
+  constexpr auto kDrop = static_cast<std::uint8_t>(Verdict::kDrop);
   if (!feeds_scores_ && !feeds_flags_) {
     // Numbers are all that the feed needs of them: the loop is not woken for that.
     unheard_scores_ += request.pairs.size();
-    unheard_flags_ += static_cast<std::uint64_t>(std::count(flagged.begin(), flagged.end(), true));
+    unheard_flags_ +=
+        static_cast<std::uint64_t>(std::count(verdicts.begin(), verdicts.end(), kDrop));
     return;
   }
+  auto flagged = verdicts;
+  for (auto& is_flagged : flagged) is_flagged = is_flagged == kDrop ? 1 : 0;
   const auto delay = std::chrono::duration<double>(Clock::now() - task.arrived).count();
-  scored_.put({FeedMessages(request, task.outcome, feed_texts_, delay), flagged, request.via});
+  scored_.put(
+      {FeedMessages(request, task.outcome, feed_texts_, delay), std::move(flagged), request.via});
 }
 
 void ServedStream::happened(StreamEvent event) { events_.put(std::move(event)); }
@@ -99,7 +104,7 @@ void ServedStream::closed() { closed_.put({}); }
 void ServedStream::tell(const StreamEvent& event) {
   feed_.publish(lane_->name(), event);
   log(LogLevel::kInfo, "event",
-      {{"stream", lane_->name()}, LogField::json("what", "{" + event_json(event))});
+      {{"stream", lane_->name()}, LogField::json("what", fmt::format("{{{}", event_json(event)))});
 }
 
 void Registry::start(const StreamSettings& settings, PreparedStream prepared, Streams& started) {

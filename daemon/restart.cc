@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "daemon/log.h"
+#include "decide/memory_replay.h"
 #include "engine/model_cycle.h"
 #include "state/replacement.h"
 #include "state/verify.h"
@@ -75,8 +76,9 @@ void recover_streams(const std::vector<StreamSettings>& streams, const EncoderPa
            {"to_replay", of}});
     };
     try {
-      opened.recovery =
-          recover(file, settings.name, *opened.stream, settings.id_window, marks, watcher);
+      MemoryReplay decisions(settings.plan());
+      opened.recovery = recover(file, settings.name, *opened.stream, settings.id_window, marks,
+                                watcher, &decisions);
     } catch (const Error& problem) {
       if (!gives_up) throw;
       log(LogLevel::kWarning, "begins anew",
@@ -99,14 +101,20 @@ void open_empty(const std::vector<StreamSettings>& streams, const EncoderPath& p
   }
 }
 
-// A snapshot has no place for a model that is being built.
-void adopt_pending(OpenedStream& opened) {
+// A snapshot has no place for a model that is being built. Its cut is chosen at the start.
+void adopt_pending(const StreamSettings& settings, OpenedStream& opened) {
   if (opened.recovery.pending == nullptr) return;
   ModelCycle cycle(*opened.stream, nullptr, std::move(opened.recovery.pending));
   if (const auto problem = cycle.complete()) {
     // As ever: the next one may do better.
     log(LogLevel::kWarning, "no model was built", {{"problem", problem->what()}});
+    return;
   }
+  MemoryReplay decisions(settings.plan());
+  auto& parts = opened.recovery.serving.parts;
+  decisions.open(parts);
+  decisions.adopted();
+  decisions.save(parts);
 }
 
 // The entries that are whole and follow on each other, up to the last that was found.
@@ -133,7 +141,7 @@ void copy_journal(const StateFile& from, const EntryPlace& last, StateFile& to) 
 void put_recovered(const StateFile& from, const StreamSettings& settings, OpenedStream& opened,
                    bool keeps_journal, StateFile& to) {
   auto& recovery = opened.recovery;
-  adopt_pending(opened);
+  adopt_pending(settings, opened);
   const auto& last = recovery.last;
   to.add_stream(last.stream, settings.name, identity_text(opened.stream->identity()),
                 json_object(settings.options));

@@ -41,8 +41,9 @@ struct PairProblem {
 struct PublishedModel {
   std::uint64_t number = 0;                   // 0: before the first
   std::shared_ptr<const Model<float>> model;  // null: the stream counts
-  bool is_whole = false;  // learned the held-back pairs, too, after they had calibrated it
-  double seconds = 0;     // how long building it took
+  bool is_whole = false;      // learned the held-back pairs, too, after they had calibrated it
+  double seconds = 0;         // how long building it took
+  std::optional<double> cut;  // the lowest score that is kept; none: nobody can tell
 
   // What its scores mean; empty when that is not known.
   [[nodiscard]] const Calibration& calibration() const;
@@ -56,8 +57,11 @@ struct PublishedModel {
 struct Batch {
   Encoded x;
   Encoded y;
-  std::vector<PairProblem> problems;                // ascending, one for a row
-  std::vector<bool> usable;                         // which pairs to learn from
+  std::vector<PairProblem> problems;  // ascending, one for a row
+  std::vector<bool> usable;           // which pairs to learn from
+  // How often the model in use has learned each pair, whose own share is then taken out of its
+  // score; empty: none. To be set after encode() and take(), which clear it.
+  std::vector<std::uint8_t> was_learned;
   std::vector<double> scores;                       // NaN for a pair in `problems`
   std::shared_ptr<const PublishedModel> published;  // what scored them
 
@@ -65,6 +69,7 @@ struct Batch {
 
   // Scratch.
   std::vector<Fault> faults;
+  std::vector<double> own_shares;
   ScoreScratch<float> scratch;
 };
 

@@ -30,6 +30,7 @@ void CountStream::encode(const TextPairs& pairs, Batch& batch) const {
   texts_.encode(pairs.x, batch.x);
   texts_.encode(pairs.y, batch.y);
   batch.problems.clear();
+  batch.was_learned.clear();
   batch.usable.assign(batch.size(), true);
   for (std::size_t i = 0; !learns_identical_ && i < batch.size(); ++i) {
     if (pairs.x[i] == pairs.y[i]) batch.usable[i] = false;
@@ -41,12 +42,18 @@ void CountStream::take(const DenseRows<float>& /*x*/, const DenseRows<float>& /*
   throw Error("found vectors, expected texts: estimator pmi counts texts");
 }
 
+void CountStream::set_cut(std::optional<double> cut) {
+  auto next = *published();
+  next.cut = cut;
+  std::atomic_store(&published_, std::make_shared<const PublishedModel>(next));
+}
+
 // Scores each pair, then calls then(i, x, y). Nothing else changes the counts meanwhile.
 template <class Then>
 void CountStream::score_each(Batch& batch, const Then& then) const {
   const auto x = std::get<TextRows>(batch.x.view());
   const auto y = std::get<TextRows>(batch.y.view());
-  batch.published = published_;
+  batch.published = published();
   batch.scores.resize(batch.size());
   const std::lock_guard lock(counting_);
   for (std::size_t i = 0; i < batch.size(); ++i) {
@@ -102,7 +109,7 @@ void CountStream::rank(std::string_view x, std::span<const std::string_view> can
                        Batch& batch) const {
   texts_.encode(candidates, batch.y);
   batch.problems.clear();
-  batch.published = published_;
+  batch.published = published();
   batch.scores.resize(candidates.size());
   const std::lock_guard lock(counting_);
   for (std::size_t j = 0; j < candidates.size(); ++j) {
@@ -118,7 +125,7 @@ void CountStream::rank(const DenseRows<float>& x, const DenseRows<float>& candid
 std::optional<PairExplanation> CountStream::explain(std::string_view /*x*/, std::string_view /*y*/,
                                                     std::size_t /*top*/) const {
   PairExplanation none;
-  none.published = published_;
+  none.published = published();
   none.problem = "estimator pmi counts texts as they are: no other pair has a share in a score";
   return none;
 }

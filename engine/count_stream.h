@@ -21,7 +21,7 @@ class CountStream : public Stream, private PairCounter {
   [[nodiscard]] ItemShape shape_x() const override { return texts_.shape(); }
   [[nodiscard]] ItemShape shape_y() const override { return texts_.shape(); }
   [[nodiscard]] std::shared_ptr<const PublishedModel> published() const override {
-    return published_;
+    return std::atomic_load(&published_);
   }
   void encode(const TextPairs& pairs, Batch& batch) const override;
   void take(const DenseRows<float>& x, const DenseRows<float>& y, Batch& batch) const override;
@@ -41,6 +41,8 @@ class CountStream : public Stream, private PairCounter {
   [[nodiscard]] std::unique_ptr<Refresh> freeze(Extent extent) override;
   void adopt(Refresh& refresh) override;
   bool refresh_every(std::uint64_t /*pairs*/) override { return false; }
+  void choose_cuts(CutChooser /*chooser*/) override {}
+  void set_cut(std::optional<double> cut) override;
   void skip_refresh() override {}
   [[nodiscard]] std::uint64_t pairs() const override;
   [[nodiscard]] std::uint64_t clipped() const override { return 0; }
@@ -59,7 +61,7 @@ class CountStream : public Stream, private PairCounter {
   void learn_one(std::string_view x, std::string_view y, const double* time);
 
   Encoder texts_{Encoder::kWhole};
-  std::shared_ptr<const PublishedModel> published_;
+  std::shared_ptr<const PublishedModel> published_;  // std::atomic_load and _store only
   Forgetting forgetting_;
   bool learns_identical_;
 

@@ -16,6 +16,15 @@ namespace {
 // renewed.
 constexpr std::uint64_t kFirstRefresh = kBlockPairs;
 
+// What a pair that was learned has added to the sums can be taken out of its score
+// (core/own_share.h), but not its part in the choice of directions. So a model that judges such
+// pairs has all directions, where nobody has said how many and there are no more than this.
+constexpr std::size_t kMostDirections = 2048;
+
+bool has_default_rank(const EstimatorSpec& spec) {
+  return spec.rank == kDefaultRank && !spec.phsic_at_rank;
+}
+
 Encoder open_side(const StreamSpec& spec, const EncoderSpec& encoder, const Kernel& kernel,
                   const EncoderPath& path) {
   return kernel.takes_texts() ? Encoder(spec.text_bytes) : Encoder(encoder, path);
@@ -42,6 +51,7 @@ void find_problems(Batch& batch) {
   const auto x = batch.x.view();
   const auto y = batch.y.view();
   batch.problems.clear();
+  batch.was_learned.clear();
   batch.usable.assign(batch.size(), true);
   add_encoding_problems(batch.x, "x", batch.problems);
   add_encoding_problems(batch.y, "y", batch.problems);
@@ -58,6 +68,15 @@ std::shared_ptr<const Model<float>> empty_model(const Learner<float>& learner) {
   return std::make_shared<const Model<float>>(learner.config().x.items, learner.config().y.items,
                                               nullptr, nullptr, std::nullopt, Calibration(),
                                               ModelFacts());
+}
+
+// The weight of all pairs in the moments of a model of a stream that does not forget: each
+// weighs 1. Moments that were carried over to new pivots count for fewer effective pairs than they
+// weigh.
+double weight_of(const PublishedModel& published) {
+  const auto& facts = published.model->facts();
+  const auto pairs = static_cast<double>(facts.pairs);
+  return published.is_whole ? pairs : std::max(facts.effective_pairs, (1 - kHeldBackShare) * pairs);
 }
 
 }  // namespace
@@ -109,6 +128,7 @@ KernelStream::KernelStream(const StreamSpec& spec, const EncoderPath& path)
              ? x_
              : open_side(spec, spec.y_encoder, spec.y_kernel, path)),
       learns_identical_(spec.learns_identical),
+      forgets_(spec.forgetting.mode != Forgetting::Mode::kNever),
       learner_(spec.config(x_.shape(), y_.shape())) {
   schedule_.refresh_pairs = spec.refresh_pairs;
   schedule_.next_refresh = spec.refresh_pairs > 0 ? spec.refresh_pairs : kFirstRefresh;
@@ -136,12 +156,23 @@ void KernelStream::take(const DenseRows<float>& x, const DenseRows<float>& y, Ba
   find_problems(batch);
 }
 
+// The share of each pair of the batch in what the model in use has learned; null: none is known.
+const double* KernelStream::own_shares(Batch& batch) const {
+  if (batch.was_learned.size() != batch.size() || forgets_) return nullptr;
+  const auto weight = weight_of(*batch.published);
+  if (weight == 0) return nullptr;
+  batch.own_shares.resize(batch.size());
+  std::transform(batch.was_learned.begin(), batch.was_learned.end(), batch.own_shares.begin(),
+                 [weight](std::uint8_t times) { return times / weight; });
+  return batch.own_shares.data();
+}
+
 void KernelStream::score(Batch& batch) const {
   batch.published = published();
   batch.scores.resize(batch.size());
   batch.faults.resize(batch.size());
   batch.published->model->score(batch.x.view(), batch.y.view(), batch.scores.data(),
-                                batch.faults.data(), batch.scratch);
+                                batch.faults.data(), batch.scratch, own_shares(batch));
   const auto known = batch.problems.size();
   for (std::size_t i = 0; i < batch.size(); ++i) {
     // A kernel of sound items may still overflow.
@@ -223,6 +254,11 @@ EstimatorSpec KernelStream::next_estimator(Extent extent) const {
   auto spec = estimator_;
   // A few pairs have few directions to tell from noise.
   const auto accepted = learner_.accepted();
+  const auto directions = std::min(x_.shape().dim, y_.shape().dim);
+  if (extent == Extent::kAll && judges_learned_ && has_default_rank(spec) &&
+      directions <= kMostDirections) {
+    spec.rank = 0;
+  }
   spec.rank = std::min<std::size_t>(spec.rank, std::max<std::size_t>(32, accepted / 8));
   // The kind chosen before a restart may differ from the one that is asked for now.
   const bool may_be_chosen = chosen_ && spec.kind.value_or(chosen_->kind) == chosen_->kind;
@@ -262,6 +298,7 @@ void KernelStream::adopt(Refresh& refresh) {
   next.model = std::move(frozen.refreshed_.model);
   next.is_whole = frozen.extent_ == Extent::kAll;
   next.seconds = frozen.seconds_;
+  if (choose_cut_) next.cut = choose_cut_(next.model->calibration());
   publish(std::move(next), std::move(frozen.ground_));
 }
 
@@ -273,6 +310,17 @@ void KernelStream::publish(PublishedModel published, std::shared_ptr<Ground> gro
     ground_ = std::move(ground);
   }
   std::atomic_store(&published_, std::move(shared));
+}
+
+void KernelStream::set_cut(std::optional<double> cut) {
+  auto next = std::make_shared<PublishedModel>(*published());
+  next->cut = cut;
+  const std::shared_ptr<const PublishedModel> shared = std::move(next);
+  {
+    const std::lock_guard lock(explaining_);
+    if (ground_ != nullptr) ground_->published = shared;
+  }
+  std::atomic_store(&published_, shared);
 }
 
 bool KernelStream::refresh_every(std::uint64_t pairs) {

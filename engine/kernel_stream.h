@@ -6,6 +6,7 @@
 #include <mutex>
 #include <optional>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "core/explain.h"
@@ -40,6 +41,9 @@ class KernelStream : public Stream {
   [[nodiscard]] std::unique_ptr<Refresh> freeze(Extent extent) override;
   void adopt(Refresh& refresh) override;
   bool refresh_every(std::uint64_t pairs) override;
+  void choose_cuts(CutChooser chooser) override { choose_cut_ = std::move(chooser); }
+  void set_cut(std::optional<double> cut) override;
+  void will_judge_learned() override { judges_learned_ = true; }
   void skip_refresh() override;
   [[nodiscard]] std::uint64_t pairs() const override { return learner_.accepted(); }
   [[nodiscard]] std::uint64_t clipped() const override { return learner_.clipped(); }
@@ -79,12 +83,14 @@ class KernelStream : public Stream {
   void note_refresh(Extent extent);
   void publish(PublishedModel published, std::shared_ptr<Ground> ground);
   void rank_encoded(Batch& batch) const;
+  [[nodiscard]] const double* own_shares(Batch& batch) const;
   void schedule();
 
   EstimatorSpec estimator_;
   Encoder x_;
   Encoder y_;
   bool learns_identical_;
+  bool forgets_;
 
   std::shared_ptr<const PublishedModel> published_;  // std::atomic_load and _store only
 
@@ -94,6 +100,8 @@ class KernelStream : public Stream {
   std::vector<Fault> faults_;  // scratch
   Schedule schedule_;
   std::optional<Chosen> chosen_;
+  CutChooser choose_cut_;  // empty: models have no cut
+  bool judges_learned_ = false;
 
   mutable std::mutex explaining_;  // guards ground_ and what it points to
   std::shared_ptr<Ground> ground_;

@@ -9,13 +9,21 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "core/stream_config.h"
 #include "engine/batch.h"
 
 namespace phsic {
+
+class Calibration;
+
+// Chooses the lowest score that a model keeps, just before the model comes into use. For the
+// learner's thread.
+using CutChooser = std::function<std::optional<double>(const Calibration&)>;
 
 // A frozen state on its way to a model.
 class Refresh {
@@ -59,6 +67,12 @@ class StreamLearner {
   // From now on a refresh is due after so many pairs; 0: when a third more has been learned. False:
   // it was so already.
   virtual bool refresh_every(std::uint64_t pairs) = 0;
+  // From now on every model comes into use with the cut that is chosen for it.
+  virtual void choose_cuts(CutChooser chooser) = 0;
+  // The model in use gets this cut.
+  virtual void set_cut(std::optional<double> cut) = 0;
+  // Models of all pairs (PairExtent::kAll) are going to judge pairs that they have learned.
+  virtual void will_judge_learned() {}
   // Instead of a refresh, when no model is wanted: adopts new pivots where they are wanted, and
   // sets when the next refresh is due.
   virtual void skip_refresh() = 0;

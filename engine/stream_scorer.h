@@ -47,7 +47,9 @@ class StreamScorer {
   virtual void encode(const TextPairs& pairs, Batch& batch) const = 0;
   // The same for pairs that are vectors already. REQUIRES: dense shapes, rows of their dimensions.
   virtual void take(const DenseRows<float>& x, const DenseRows<float>& y, Batch& batch) const = 0;
-  // Scores what was encoded with the model in use. Before the first every score is 0.
+  // Scores what was encoded with the model in use. Before the first every score is 0. What
+  // Batch::was_learned names is scored without its own share in the model (core/own_share.h), save
+  // where the stream forgets, so that nobody knows the shares, or counts.
   virtual void score(Batch& batch) const = 0;
 
   // scores[j] of x with candidates[j]. A problem of x has the row PairProblem::kNoRow.

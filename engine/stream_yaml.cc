@@ -55,8 +55,9 @@ std::string notation_of(const YamlNode& value) {
   return fmt::format("{}{}{}", name, options.empty() ? "" : ":", fmt::join(options, ","));
 }
 
-std::vector<std::pair<std::string, std::string>> read_stream_yaml(const std::string& file,
-                                                                  StreamSpec& spec) {
+std::vector<std::pair<std::string, std::string>> read_stream_yaml(
+    const std::string& file, StreamSpec& spec,
+    const std::function<bool(const YamlEntry&)>& take_other) {
   std::vector<std::pair<std::string, std::string>> options;
   const auto root = read_yaml(file);
   if (root.kind == YamlNode::Kind::kNothing) return options;
@@ -78,6 +79,13 @@ std::vector<std::pair<std::string, std::string>> read_stream_yaml(const std::str
   });
   for (const auto* entry : entries) {
     std::string notation;
+    const bool is_other = order_of(entry->key) == stream_options().size();
+    try {
+      if (is_other && take_other && take_other(*entry)) continue;
+    } catch (const Error& problem) {
+      problems.emplace_back(entry->line, problem.what());
+      continue;
+    }
     try {
       notation = notation_of(entry->value);
     } catch (const Error& problem) {

@@ -5,6 +5,7 @@
 //   half-life: 7d
 #pragma once
 
+#include <functional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -20,7 +21,10 @@ namespace phsic {
 
 // Sets what the file says, and gives it as options with their values. Throws one Error that lists
 // everything wrong with it, each with file, line, key, what was found and what was expected.
-std::vector<std::pair<std::string, std::string>> read_stream_yaml(const std::string& file,
-                                                                  StreamSpec& spec);
+// `take_other` is given what is no option of a stream, if it is not empty: false, or an Error, if
+// it cannot be used.
+std::vector<std::pair<std::string, std::string>> read_stream_yaml(
+    const std::string& file, StreamSpec& spec,
+    const std::function<bool(const YamlEntry&)>& take_other = {});
 
 }  // namespace phsic

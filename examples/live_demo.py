@@ -35,7 +35,9 @@ class Daemon:
     def __init__(self, program, config, more_settings, folder):
         self.endpoints = {name: f"ipc://{folder}/{name}" for name in ("service", "ingest", "feed")}
         settings = [f"{name}={endpoint}" for name, endpoint in self.endpoints.items()]
-        settings += [f"streams.{STREAM}.feed-texts=true", *more_settings]
+        # Sentences of a few words come again by chance: that makes no pair a bad one.
+        settings += [f"streams.{STREAM}.feed-texts=true", f"streams.{STREAM}.duplicates=learn",
+                     *more_settings]
         self.log = folder / "log"
         with self.log.open("wb") as log:
             # In a session of its own, so that Ctrl-C is ours to hand on.

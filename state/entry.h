@@ -14,6 +14,7 @@
 
 #include "core/archive.h"
 #include "core/stream_config.h"
+#include "engine/decision_replay.h"
 #include "state/seen_ids.h"
 
 namespace phsic {
@@ -25,6 +26,7 @@ enum class EntryKind : std::uint8_t {
   kAdopt,    // ... comes into use
   kAbandon,  // ... could not be built
   kEvery,    // `refresh` has changed
+  kCut,      // the cut of the model in use was chosen
 };
 
 // Where an entry stands.
@@ -39,16 +41,32 @@ struct EntryPlace {
 // Pairs for the journal, gathered one by one into reused memory.
 class EntryPairs {
  public:
-  void add(std::string_view x, std::string_view y, double time, const IdHash& id);
-  void add(std::span<const float> x, std::span<const float> y, double time, const IdHash& id);
+  void add(std::string_view x, std::string_view y, double time, const IdHash& id,
+           const DecisionCode& decision = {});
+  void add(std::span<const float> x, std::span<const float> y, double time, const IdHash& id,
+           const DecisionCode& decision = {});
+  // A pair that was not learned, after those that were.
+  void reject(const DecisionCode& decision);
   // May the next pair go into the same entry? Texts and vectors do not mix, and none gets too
   // large.
   [[nodiscard]] bool takes(bool vectors) const;
 
+  // Pairs that were learned.
   [[nodiscard]] std::size_t size() const { return times_.size(); }
+  // No pair at all, learned or not.
+  [[nodiscard]] bool is_empty() const { return times_.empty() && rejected_.empty(); }
   [[nodiscard]] bool are_vectors() const { return are_vectors_; }
   [[nodiscard]] std::span<const double> times() const { return times_; }
   [[nodiscard]] std::span<const IdHash> ids() const { return ids_; }
+  // What was decided about each pair that was learned.
+  [[nodiscard]] std::span<const DecisionCode> decisions() const { return decisions_; }
+  // A pair that was not learned, after the first `place` of those that were.
+  struct Rejected {
+    std::uint64_t place = 0;
+    DecisionCode decision;
+    bool operator==(const Rejected&) const = default;
+  };
+  [[nodiscard]] std::span<const Rejected> rejected() const { return rejected_; }
   // REQUIRES: not are_vectors(). Valid until the next change.
   [[nodiscard]] std::string_view x(std::size_t i) const;
   [[nodiscard]] std::string_view y(std::size_t i) const;
@@ -64,6 +82,9 @@ class EntryPairs {
 
  private:
   [[nodiscard]] std::string_view text(std::size_t k) const;
+  void load_texts(Reader& reader);
+  void save_decisions(Writer& writer) const;
+  void load_decisions(Reader& reader);
 
   bool are_vectors_ = false;
   std::vector<double> times_;
@@ -74,6 +95,8 @@ class EntryPairs {
   std::uint32_t y_dim_ = 0;
   std::vector<float> x_values_;
   std::vector<float> y_values_;
+  std::vector<DecisionCode> decisions_;
+  std::vector<Rejected> rejected_;  // ascending by place
 };
 
 // One entry, read back.
@@ -84,6 +107,7 @@ struct Entry {
   PairExtent extent = PairExtent::kWithoutHeldBack;  // kFreeze
   std::string adoption;                              // kAdopt: from Refresh::adoption()
   std::uint64_t every = 0;                           // kEvery
+  std::string cut;                                   // kCut: what DecisionReplay::cut() takes
 
   static constexpr std::string_view kArchiveKind = "ENTR";
   void save(Writer& writer) const;

@@ -6,19 +6,32 @@ namespace phsic {
 
 EntryPlace JournalWriter::next() const { return {last_.stream, last_.number + 1, last_.pairs}; }
 
-void JournalWriter::add(std::string_view x, std::string_view y, double time, const IdHash& id) {
+void JournalWriter::add(std::string_view x, std::string_view y, double time, const IdHash& id,
+                        const DecisionCode& decision) {
   if (!gathered_.takes(false)) flush();
-  gathered_.add(x, y, time, id);
+  gathered_.add(x, y, time, id, decision);
 }
 
 void JournalWriter::add(std::span<const float> x, std::span<const float> y, double time,
-                        const IdHash& id) {
+                        const IdHash& id, const DecisionCode& decision) {
   if (!gathered_.takes(true)) flush();
-  gathered_.add(x, y, time, id);
+  gathered_.add(x, y, time, id, decision);
+}
+
+void JournalWriter::reject(const DecisionCode& decision) {
+  if (!gathered_.takes(gathered_.are_vectors())) flush();
+  gathered_.reject(decision);
+}
+
+void JournalWriter::cut(std::string note) {
+  Entry entry;
+  entry.kind = EntryKind::kCut;
+  entry.cut = std::move(note);
+  put(std::move(entry));
 }
 
 void JournalWriter::flush() {
-  if (gathered_.size() == 0) return;
+  if (gathered_.is_empty()) return;
   const auto pairs = gathered_.size();
   auto bytes = seal_pairs(next(), gathered_);
   gathered_.clear();

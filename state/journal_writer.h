@@ -23,8 +23,14 @@ class JournalWriter : public ModelCycle::Notes {
   JournalWriter(const EntryPlace& last, Sink sink) : last_(last), sink_(std::move(sink)) {}
 
   // Notes a pair that was learned.
-  void add(std::string_view x, std::string_view y, double time, const IdHash& id);
-  void add(std::span<const float> x, std::span<const float> y, double time, const IdHash& id);
+  void add(std::string_view x, std::string_view y, double time, const IdHash& id,
+           const DecisionCode& decision = {});
+  void add(std::span<const float> x, std::span<const float> y, double time, const IdHash& id,
+           const DecisionCode& decision = {});
+  // Notes a pair that was not learned.
+  void reject(const DecisionCode& decision);
+  // Notes the cut of the model in use.
+  void cut(std::string note);
   void freeze(PairExtent extent) override;
   void adopt(std::string adoption) override;
   void abandon() override;

@@ -68,7 +68,8 @@ Rebuild::Rebuild(const Options& options, const EncoderPath& path)
       made_(name_beside(options.to)),
       name_(options.stream),
       stream_(Stream::open(spec_of(options.options), path)),
-      serving_(id_window_of(options.options)) {
+      serving_(id_window_of(options.options)),
+      decisions_(options.decisions_of ? options.decisions_of(options.options) : nullptr) {
   require_stream_name(name_);
   require_no_file(to_);
   require_no_file(made_);
@@ -120,6 +121,7 @@ void Rebuild::learn_journal(const StateFile& file, const StreamRecord& record) {
     }
     read_whole_journal(file, record, [&](const Entry& entry) {
       if (entry.pairs.size() > 0) learn(entry.pairs);
+      note_rejected(entry.pairs);
     });
   });
 }
@@ -127,7 +129,7 @@ void Rebuild::learn_journal(const StateFile& file, const StreamRecord& record) {
 void Rebuild::replay(const StateFile& file, const StreamRecord& record) {
   was_replayed_ = true;
   const auto [begun, adopted] = last_adoption(file, record.id);
-  Replay replay(*stream_, serving_, begun, adopted);
+  Replay replay(*stream_, serving_, begun, adopted, {}, decisions_.get());
   read_whole_journal(file, record, [&](const Entry& entry) {
     replay.apply(entry);
     if (journal_) journal_->put(entry);
@@ -159,7 +161,9 @@ void Rebuild::learn(const EntryPairs& pairs) {
     }
     stream_->encode({x_, y_, {}}, batch_);
   }
+  decided_ = pairs.decisions();
   learn_batch(pairs.times(), pairs.ids(), pairs.are_vectors());
+  decided_ = {};
 }
 
 void Rebuild::learn(const TextPairs& pairs, std::vector<PairProblem>& problems) {
@@ -207,20 +211,33 @@ void Rebuild::learn_run(std::size_t first, std::size_t last, std::span<const dou
 
 void Rebuild::note(std::size_t row, double time, const IdHash& id, bool is_vector) {
   serving_.ids.add(id);
-  if (!journal_) return;
+  const auto decision = decided_.empty() ? DecisionCode{} : decided_[row];
   if (!is_vector) {
-    journal_->add(x_[row], y_[row], time, id);
+    if (decisions_ != nullptr) decisions_->learned(x_[row], y_[row], decision);
+    if (journal_) journal_->add(x_[row], y_[row], time, id, decision);
     return;
   }
   const auto values = [row](const Items<float>& items) {
     const auto& rows = std::get<DenseRows<float>>(items);
     return std::span<const float>(rows.row(row), rows.dim);
   };
-  journal_->add(values(batch_.x.view()), values(batch_.y.view()), time, id);
+  const auto x = values(batch_.x.view());
+  const auto y = values(batch_.y.view());
+  if (decisions_ != nullptr) decisions_->learned(x, y, decision);
+  if (journal_) journal_->add(x, y, time, id, decision);
+}
+
+// They stay rejected. Where among the pairs of their entry they came does not matter any more.
+void Rebuild::note_rejected(const EntryPairs& pairs) {
+  for (const auto& rejected : pairs.rejected()) {
+    if (decisions_ != nullptr) decisions_->rejected(rejected.decision);
+    if (journal_) journal_->reject(rejected.decision);
+  }
 }
 
 void Rebuild::complete(ModelCycle& cycle) {
-  if (cycle.pending() != nullptr) static_cast<void>(cycle.complete());
+  if (cycle.pending() == nullptr || cycle.complete()) return;
+  if (decisions_ != nullptr) decisions_->adopted();
 }
 
 void Rebuild::finish() {
@@ -230,6 +247,7 @@ void Rebuild::finish() {
         "is only learned with learn-identical: true",
         name_));
   }
+  if (decisions_ != nullptr) decisions_->save(serving_.parts);
   EntryPlace last = {id_, 0, stream_->pairs()};
   if (journal_) {
     journal_->flush();

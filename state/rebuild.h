@@ -26,7 +26,8 @@ class Rebuild {
     std::string to;      // the new file, which must not exist
     std::string stream;  // the name of the stream
     StoredOptions options;
-    bool keeps_journal = false;  // the new file gets a journal, from the first pair on
+    bool keeps_journal = false;     // the new file gets a journal, from the first pair on
+    DecisionsOf decisions_of = {};  // empty: decisions are not remembered
   };
   // Makes the new file under another name; finish() gives it its own. Throws an Error, also when
   // the encoders do not open.
@@ -64,9 +65,10 @@ class Rebuild {
   void learn_run(std::size_t first, std::size_t last, std::span<const double> times,
                  std::span<const IdHash> ids, bool are_vectors);
   void note(std::size_t row, double time, const IdHash& id, bool is_vector);
+  void note_rejected(const EntryPairs& pairs);
   // Completes the model on its way, if any. A model that cannot be built is given up, as in a
   // daemon: the next one may do better.
-  static void complete(ModelCycle& cycle);
+  void complete(ModelCycle& cycle);
   [[nodiscard]] ModelCycle::Notes* notes() { return journal_ ? &*journal_ : nullptr; }
 
   std::string to_;
@@ -74,6 +76,7 @@ class Rebuild {
   std::string name_;
   std::unique_ptr<Stream> stream_;
   ServingState serving_;
+  std::unique_ptr<DecisionReplay> decisions_;  // null: none are remembered
   std::unique_ptr<StateFile> file_;
   std::uint32_t id_ = 0;
   std::optional<JournalWriter> journal_;
@@ -85,6 +88,7 @@ class Rebuild {
   std::vector<std::string_view> y_;
   std::vector<double> no_times_;
   std::vector<IdHash> no_ids_;
+  std::span<const DecisionCode> decided_;  // about the pairs of the batch; empty: nothing
 };
 
 }  // namespace phsic

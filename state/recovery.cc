@@ -44,7 +44,8 @@ void require_same(const StateFile& file, const StreamRecord& record, const Strea
 
 // Restores the stream from the newest snapshot that is whole.
 std::optional<EntryPlace> open_newest(const StateFile& file, const StreamRecord& record,
-                                      StreamStorage& stream, Recovery& recovery) {
+                                      StreamStorage& stream, DecisionReplay* decisions,
+                                      Recovery& recovery) {
   for (const auto& snapshot : file.snapshots(record.id)) {
     try {
       const auto last = open_snapshot(file.snapshot(snapshot), recovery.serving, stream);
@@ -52,6 +53,7 @@ std::optional<EntryPlace> open_newest(const StateFile& file, const StreamRecord&
         throw Error(
             fmt::format("found one of entry {}, expected {}", last.number, snapshot.number));
       }
+      if (decisions != nullptr) decisions->open(recovery.serving.parts);
       recovery.program = snapshot.program;
       return last;
     } catch (const std::exception& problem) {
@@ -179,13 +181,14 @@ void apply(const StateFile& file, const StreamRecord& record, const Entry& entry
 }
 
 void replay(const StateFile& file, const StreamRecord& record, const EntryPlace& from,
-            Stream& stream, Recovery& recovery, const RecoveryWatcher& watcher) {
+            Stream& stream, Recovery& recovery, const RecoveryWatcher& watcher,
+            DecisionReplay* decisions) {
   EntryPlace next = {record.id, from.number + 1, from.pairs};
   auto [end, all, problem, last] = find_reach(file, record, next, watcher);
   const auto learned = [&, of = all](std::uint64_t pairs) {
     if (watcher) watcher(pairs, of);
   };
-  Replay replay(stream, recovery.serving, last.begun, last.adopted, learned);
+  Replay replay(stream, recovery.serving, last.begun, last.adopted, learned, decisions);
   const auto unreadable = read_as_far_as_possible(
       file, record.id, from.number, false,
       [&, &end = end, &why = problem](std::uint64_t number, std::uint64_t pairs,
@@ -239,9 +242,11 @@ void compare(const StateMark& mark, const StreamRecord& record, Recovery& recove
 }  // namespace
 
 Replay::Replay(Stream& stream, ServingState& serving, std::uint64_t begun,
-               std::uint64_t last_adopted, std::function<void(std::uint64_t)> learned)
+               std::uint64_t last_adopted, std::function<void(std::uint64_t)> learned,
+               DecisionReplay* decisions)
     : stream_(stream),
       serving_(serving),
+      decisions_(decisions),
       begun_(begun),
       last_adopted_(last_adopted),
       learned_(std::move(learned)),
@@ -265,6 +270,9 @@ void Replay::apply(const Entry& entry) {
     case EntryKind::kAdopt: adopt(entry); return;
     case EntryKind::kAbandon: cycle_.abandon(); return;
     case EntryKind::kEvery: cycle_.refresh_every(entry.every); return;
+    case EntryKind::kCut:
+      if (decisions_ != nullptr) decisions_->cut(entry.cut);
+      return;
   }
 }
 
@@ -276,6 +284,7 @@ void Replay::adopt(const Entry& entry) {
     cycle_.abandon();
   }
   ++models_;
+  if (decisions_ != nullptr) decisions_->adopted();
 }
 
 void Replay::encode(const EntryPairs& pairs, std::size_t first, std::size_t count) {
@@ -320,6 +329,29 @@ void Replay::learn(const EntryPairs& pairs) {
     stream_.learn(learn_batch, 0, false);
   }
   for (const auto& id : pairs.ids()) serving_.ids.add(id);
+  if (decisions_ != nullptr) tell_decisions(pairs, *decisions_);
+}
+
+void tell_decisions(const EntryPairs& pairs, DecisionReplay& decisions) {
+  auto rejected = pairs.rejected().begin();
+  const auto tell_rejected = [&](std::size_t place) {
+    for (; rejected != pairs.rejected().end() && rejected->place == place; ++rejected) {
+      decisions.rejected(rejected->decision);
+    }
+  };
+  const std::span x_values = pairs.x_values();
+  const std::span y_values = pairs.y_values();
+  for (std::size_t i = 0; i < pairs.size(); ++i) {
+    tell_rejected(i);
+    const auto& decision = pairs.decisions()[i];
+    if (pairs.are_vectors()) {
+      decisions.learned(x_values.subspan(i * pairs.x_dim(), pairs.x_dim()),
+                        y_values.subspan(i * pairs.y_dim(), pairs.y_dim()), decision);
+    } else {
+      decisions.learned(pairs.x(i), pairs.y(i), decision);
+    }
+  }
+  tell_rejected(pairs.size());
 }
 
 LastAdoption last_adoption(const StateFile& file, std::uint32_t stream) {
@@ -343,7 +375,8 @@ void require_identity(const StateFile& file, const StreamRecord& record,
 }
 
 Recovery recover(const StateFile& file, const std::string& name, Stream& stream,
-                 std::size_t id_window, const StateMarks& marks, const RecoveryWatcher& watcher) {
+                 std::size_t id_window, const StateMarks& marks, const RecoveryWatcher& watcher,
+                 DecisionReplay* decisions) {
   Recovery recovery(id_window);
   const auto record = file.find(name);
   if (!record) return recovery;
@@ -352,7 +385,7 @@ Recovery recover(const StateFile& file, const std::string& name, Stream& stream,
   if (!has_learned(file, *record, first, marks)) return recovery;
   require_same(file, *record, stream);
   recovery.stream = record->id;
-  const auto snapshot = open_newest(file, *record, stream, recovery);
+  const auto snapshot = open_newest(file, *record, stream, decisions, recovery);
   const auto before = snapshot ? 0 : pairs_before_journal(file, record->id);
   if (!snapshot && (first > 1 || before > 0 || (first == 0 && !recovery.damage.empty()))) {
     throw Error(fmt::format(
@@ -363,7 +396,8 @@ Recovery recover(const StateFile& file, const std::string& name, Stream& stream,
   const auto from = snapshot.value_or(EntryPlace{record->id, 0, 0});
   recovery.from_snapshot = stream.pairs();
   recovery.last = {record->id, from.number, from.pairs};
-  replay(file, *record, from, stream, recovery, watcher);
+  replay(file, *record, from, stream, recovery, watcher, decisions);
+  if (decisions != nullptr) decisions->save(recovery.serving.parts);
   if (mark) compare(*mark, *record, recovery);
   return recovery;
 }

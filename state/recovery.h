@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "engine/decision_replay.h"
 #include "engine/model_cycle.h"
 #include "engine/stream.h"
 #include "state/entry.h"
@@ -57,19 +58,21 @@ void require_identity(const StateFile& file, const StreamRecord& record,
 // damage, and of a journal that ends before its mark; everything before the damage is used. Throws
 // an IdentityError if the state was learned with another identity, an Error if there should be
 // state and none can be recovered, or if an entry that is whole cannot be learned: the encoder may
-// do better the next time.
+// do better the next time. `decisions` is told of all that was decided, and what it remembers
+// afterwards is in serving.parts; null: the parts stay as they are in the snapshot.
 [[nodiscard]] Recovery recover(const StateFile& file, const std::string& name, Stream& stream,
                                std::size_t id_window, const StateMarks& marks = {},
-                               const RecoveryWatcher& watcher = {});
+                               const RecoveryWatcher& watcher = {},
+                               DecisionReplay* decisions = nullptr);
 
 // Applies the entries of a journal to a stream, one by one.
 class Replay {
  public:
   // `last_adopted` is the last entry that brings a model into use, `begun` the entry that begins
-  // that model: no earlier model is built. `learned` is called every few hundred pairs with the
-  // number of pairs so far.
+  // that model: no earlier model is built. `decisions` is told of what was decided, unless it is
+  // null. `learned` is called every few hundred pairs with the number of pairs so far.
   Replay(Stream& stream, ServingState& serving, std::uint64_t begun, std::uint64_t last_adopted,
-         std::function<void(std::uint64_t)> learned = {});
+         std::function<void(std::uint64_t)> learned = {}, DecisionReplay* decisions = nullptr);
 
   // Throws an Error when the entry cannot be applied. Some of its pairs may have been learned then.
   void apply(const Entry& entry);
@@ -86,6 +89,7 @@ class Replay {
 
   Stream& stream_;
   ServingState& serving_;
+  DecisionReplay* decisions_;
   const std::uint64_t begun_;
   const std::uint64_t last_adopted_;
   const std::function<void(std::uint64_t)> learned_;
@@ -96,6 +100,9 @@ class Replay {
   std::vector<std::string_view> x_;
   std::vector<std::string_view> y_;
 };
+
+// Tells of what was decided about the pairs of an entry, in order.
+void tell_decisions(const EntryPairs& pairs, DecisionReplay& decisions);
 
 // The entries that begin and adopt the last model that came into use; 0: none did. Stops at the
 // first entry that cannot be read.

@@ -1,7 +1,8 @@
 // The ids of the newest pairs: whether a pair was seen before.
 //
-// A window of the last `capacity` different ids, as 128-bit hashes. Memory grows with the ids up to
-// about 24 to 32 bytes for each of the window; no allocation once full. Not synchronised.
+// A window of the last `capacity` different ids (core/hash_window.h), as 128-bit hashes. Memory
+// grows with the ids up to about 24 to 32 bytes for each of the window; no allocation once full.
+// Not synchronised.
 #pragma once
 
 #include <compare>
@@ -11,6 +12,8 @@
 #include <vector>
 
 #include "core/archive.h"
+#include "core/hash_window.h"
+#include "core/random.h"
 
 namespace phsic {
 
@@ -34,14 +37,16 @@ class SeenIds {
 
   // Adds an id, and forgets the oldest if there are too many. False: it was there, and nothing
   // changes. kNoId is never there and never added.
-  bool add(const IdHash& id);
+  bool add(const IdHash& id) { return id == kNoId || window_.add(id); }
   // Adding so many more will not allocate.
-  void reserve(std::size_t more);
-  [[nodiscard]] bool contains(const IdHash& id) const;
-  [[nodiscard]] std::size_t size() const { return ring_.size(); }
-  [[nodiscard]] std::size_t capacity() const { return capacity_; }
+  void reserve(std::size_t more) { window_.reserve(more); }
+  [[nodiscard]] bool contains(const IdHash& id) const {
+    return id != kNoId && window_.find(id) != nullptr;
+  }
+  [[nodiscard]] std::size_t size() const { return window_.size(); }
+  [[nodiscard]] std::size_t capacity() const { return window_.capacity(); }
   // Oldest first.
-  [[nodiscard]] std::vector<IdHash> ids() const;
+  [[nodiscard]] std::vector<IdHash> ids() const { return window_.entries(); }
 
   // The ids, oldest first; the capacity is no part of it. Loading keeps the newest that fit, in
   // place of what was there.
@@ -49,19 +54,14 @@ class SeenIds {
   void load(Reader& reader);
 
  private:
-  // A ring of the ids and a table of open addressing with places in the ring.
-  [[nodiscard]] std::size_t home(const IdHash& id) const;
-  [[nodiscard]] std::size_t find(const IdHash& id) const;
-  void erase(const IdHash& id);
-
-  std::size_t capacity_;
-  std::vector<IdHash> ring_;  // grows up to capacity_, then goes round
-  std::size_t oldest_ = 0;    // in ring_; not 0 only when that is full
-  // Places in ring_ plus 1, 0 where there is none; at most half full, its size a power of two.
-  std::vector<std::uint32_t> table_;
-  // Ids are chosen by others: they must not know which ones come together in the table. No part of
-  // the state.
-  std::uint64_t salt_;
+  struct ById {
+    using Entry = IdHash;
+    static std::uint64_t hash(const IdHash& id, std::uint64_t salt) {
+      return scatter(id.low ^ scatter(id.high ^ salt));
+    }
+    static bool is_same(const IdHash& a, const IdHash& b) { return a == b; }
+  };
+  HashWindow<ById> window_;
 };
 
 }  // namespace phsic

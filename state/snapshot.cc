@@ -8,6 +8,8 @@ namespace {
 constexpr std::string_view kKind = "SNAP";
 constexpr std::size_t kLongestCounterName = 64;
 constexpr std::uint32_t kMostCounters = 1000;
+constexpr std::uint32_t kMostParts = 100;
+constexpr std::uint32_t kPartsSince = 4;  // version of the archive
 
 EntryPlace load_place(Reader& reader) {
   EntryPlace last;
@@ -28,9 +30,17 @@ void ServingState::save(Writer& writer) const {
   drift.save(writer);
   writer.number(drift_model);
   ids.save(writer);
+  writer.number(static_cast<std::uint32_t>(parts.size()));
+  for (const auto& [name, bytes] : parts) {
+    writer.text(name);
+    writer.text(bytes);
+  }
 }
 
 void ServingState::load(Reader& reader) {
+  // A newer snapshot that turned out to be damaged may have left some of its own.
+  counters.clear();
+  parts.clear();
   const auto count = reader.number_in<std::uint32_t>("counters", 0, kMostCounters);
   for (std::uint32_t i = 0; i < count; ++i) {
     auto name = reader.text("counter", kLongestCounterName);
@@ -39,6 +49,12 @@ void ServingState::load(Reader& reader) {
   drift = DriftAlarm::load(reader);
   drift_model = reader.number<std::uint64_t>("model of the drift alarm");
   ids.load(reader);
+  if (reader.version() < kPartsSince) return;
+  const auto others = reader.number_in<std::uint32_t>("parts", 0, kMostParts);
+  for (std::uint32_t i = 0; i < others; ++i) {
+    auto name = reader.text("part", kLongestCounterName);
+    parts[std::move(name)] = reader.text("part", SIZE_MAX);
+  }
 }
 
 std::string seal_snapshot(const EntryPlace& last, const ServingState& serving,

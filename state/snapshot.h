@@ -9,6 +9,7 @@
 #include <string_view>
 
 #include "core/drift.h"
+#include "engine/decision_replay.h"
 #include "engine/stream_storage.h"
 #include "state/entry.h"
 #include "state/seen_ids.h"
@@ -21,6 +22,8 @@ struct ServingState {
   DriftAlarm drift;
   std::uint64_t drift_model = 0;  // whose scores the alarm watches
   SeenIds ids;
+  // What others keep beside it, each under a name and in a form of their own: "decide".
+  StateParts parts;
 
   explicit ServingState(std::size_t id_window) : ids(id_window) {}
   void save(Writer& writer) const;

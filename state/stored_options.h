@@ -2,16 +2,22 @@
 #pragma once
 
 #include <cstddef>
+#include <functional>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
 
+#include "engine/decision_replay.h"
 #include "engine/stream_spec.h"
 
 namespace phsic {
 
 using StoredOptions = std::vector<std::pair<std::string, std::string>>;
+
+// Makes what remembers the decisions about a stream with these options.
+using DecisionsOf = std::function<std::unique_ptr<DecisionReplay>(const StoredOptions&)>;
 
 // Throws an Error unless it is an object of texts.
 [[nodiscard]] StoredOptions parse_options(std::string_view json);

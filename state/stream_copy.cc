@@ -62,14 +62,16 @@ StreamRecord find_stream(const StateFile& file, const std::string& name) {
 }
 
 StreamCopy take_out(const StateFile& file, const StreamRecord& record, const EncoderPath& path,
-                    Trust trust, const StateMarks& marks) {
+                    Trust trust, const StateMarks& marks, const DecisionsOf& decisions_of) {
   StreamCopy copy;
   copy.name = record.name;
   copy.options = parse_options(record.options);
   const auto spec = spec_of(copy.options);
   if (trust == Trust::kNamesOnly) require_names(spec, file.file());
   copy.stream = Stream::open(spec, path);
-  auto recovery = recover(file, record.name, *copy.stream, id_window_of(copy.options), marks);
+  const auto decisions = decisions_of ? decisions_of(copy.options) : nullptr;
+  auto recovery = recover(file, record.name, *copy.stream, id_window_of(copy.options), marks, {},
+                          decisions.get());
   copy.serving = std::move(recovery.serving);
   copy.from_snapshot = recovery.from_snapshot;
   copy.replayed = recovery.replayed;
@@ -80,6 +82,9 @@ StreamCopy take_out(const StateFile& file, const StreamRecord& record, const Enc
   if (const auto problem = cycle.complete()) {
     copy.remarks.push_back(fmt::format("stream {}: the model that was begun could not be built: {}",
                                        record.name, problem->what()));
+  } else if (decisions != nullptr) {
+    decisions->adopted();
+    decisions->save(copy.serving.parts);
   }
   return copy;
 }

@@ -36,10 +36,11 @@ enum class Trust { kNamesOnly, kPathsToo };
 void require_names(const StreamSpec& spec, const std::string& origin);
 
 // Recovers a stream: encoders as its stored options say, snapshot, journal, and the model that was
-// on its way. Throws an Error.
+// on its way. Without `decisions_of` the parts of the snapshot stay as they are. Throws an Error.
 [[nodiscard]] StreamCopy take_out(const StateFile& file, const StreamRecord& record,
                                   const EncoderPath& path, Trust trust,
-                                  const StateMarks& marks = {});
+                                  const StateMarks& marks = {},
+                                  const DecisionsOf& decisions_of = {});
 
 // `origin` names the file in messages. Throws an Error, too, if encoders are not here what they
 // were there.
@@ -51,8 +52,8 @@ void require_names(const StreamSpec& spec, const std::string& origin);
 // already.
 void put_in(StateFile& file, const StreamCopy& copy, const std::string& name);
 
-// Adds what `other` has learned from other pairs; the model stays. Throws an Error unless they
-// agree in everything but the seed.
+// Adds what `other` has learned from other pairs; the model and the parts stay. Throws an Error
+// unless they agree in everything but the seed.
 void merge_in(StreamCopy& copy, const StreamCopy& other);
 // A new model of all but the newest pairs, if the stream has models.
 void build_model(StreamLearner& stream);

@@ -34,16 +34,19 @@ void StreamJournal::set_waker(std::function<void()> wake) {
   wake_ = std::move(wake);
 }
 
-void StreamJournal::add(std::string_view x, std::string_view y, double time, const IdHash& id) {
-  journal_.add(x, y, time, id);
+void StreamJournal::add(std::string_view x, std::string_view y, double time, const IdHash& id,
+                        const DecisionCode& decision) {
+  journal_.add(x, y, time, id, decision);
   ids_.add(id);
 }
 
 void StreamJournal::add(std::span<const float> x, std::span<const float> y, double time,
-                        const IdHash& id) {
-  journal_.add(x, y, time, id);
+                        const IdHash& id, const DecisionCode& decision) {
+  journal_.add(x, y, time, id, decision);
   ids_.add(id);
 }
+
+void StreamJournal::reject(const DecisionCode& decision) { journal_.reject(decision); }
 
 // Entries carry the number of the stream, which changes if the file is replaced by another.
 JournalWriter& StreamJournal::journal() {
@@ -54,6 +57,7 @@ JournalWriter& StreamJournal::journal() {
 void StreamJournal::flush() { journal().flush(); }
 void StreamJournal::freeze(PairExtent extent) noexcept { journal().freeze(extent); }
 void StreamJournal::adopt(std::string adoption) noexcept { journal().adopt(std::move(adoption)); }
+void StreamJournal::cut(std::string note) noexcept { journal().cut(std::move(note)); }
 void StreamJournal::abandon() noexcept { journal().abandon(); }
 void StreamJournal::refresh_every(std::uint64_t pairs) noexcept { journal().refresh_every(pairs); }
 

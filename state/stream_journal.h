@@ -64,8 +64,14 @@ class StreamJournal : public ModelCycle::Notes {
   // is no memory for a note of a model.
 
   // Notes a pair that was learned.
-  void add(std::string_view x, std::string_view y, double time, const IdHash& id);
-  void add(std::span<const float> x, std::span<const float> y, double time, const IdHash& id);
+  void add(std::string_view x, std::string_view y, double time, const IdHash& id,
+           const DecisionCode& decision = {});
+  void add(std::span<const float> x, std::span<const float> y, double time, const IdHash& id,
+           const DecisionCode& decision = {});
+  // Notes a pair that was not learned.
+  void reject(const DecisionCode& decision);
+  // Notes the cut of the model in use.
+  void cut(std::string note) noexcept;
   void freeze(PairExtent extent) noexcept override;
   void adopt(std::string adoption) noexcept override;
   void abandon() noexcept override;
@@ -87,7 +93,7 @@ class StreamJournal : public ModelCycle::Notes {
   // True if the last snapshot does not cover every entry.
   [[nodiscard]] bool has_news() const { return journal_.last().number != covered_; }
 
-  // A snapshot of this moment, for the caller to add the counters and the drift alarm.
+  // A snapshot of this moment, for the caller to add the counters, the drift alarm and the parts.
   struct Draft {
     EntryPlace last;
     ServingState serving{0};

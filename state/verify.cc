@@ -16,7 +16,7 @@ namespace {
 
 class Inspection {
  public:
-  Inspection(const StateFile& file, const StreamRecord& record, Verdict& verdict)
+  Inspection(const StateFile& file, const StreamRecord& record, StateVerdict& verdict)
       : file_(file), record_(record), verdict_(verdict) {}
 
   void run(const StateMarks& marks) {
@@ -130,7 +130,7 @@ class Inspection {
 
   const StateFile& file_;
   const StreamRecord& record_;
-  Verdict& verdict_;
+  StateVerdict& verdict_;
   std::vector<SnapshotRecord> snapshots_;
   std::uint64_t covered_ = 0;  // the last entry that a sound snapshot covers
 };
@@ -167,8 +167,8 @@ std::vector<std::string> find_log_damage(const std::string& file) {
   return problems;
 }
 
-Verdict verify(const std::string& file) {
-  Verdict verdict;
+StateVerdict verify(const std::string& file) {
+  StateVerdict verdict;
   // Before SQLite looks at it.
   verdict.log_was_read = !StateLock::is_held(file);
   if (verdict.log_was_read) verdict.problems = find_log_damage(file);

@@ -9,7 +9,7 @@
 
 namespace phsic {
 
-struct Verdict {
+struct StateVerdict {
   std::vector<std::string> problems;  // a line each, with found and expected
   std::vector<std::string> remarks;   // what is worth knowing and no problem
   std::uint64_t streams = 0;
@@ -22,7 +22,7 @@ struct Verdict {
 // Reads all of it: what SQLite checks, its log, the checksum of every snapshot and entry, that they
 // follow on each other, and that none is missing up to the marks beside the file. Changes nothing.
 // Throws an Error when it is no state file at all, or not even SQLite can read it.
-[[nodiscard]] Verdict verify(const std::string& file);
+[[nodiscard]] StateVerdict verify(const std::string& file);
 
 // What is wrong with SQLite's log beside the file, a line each: damage, or a log that is alone,
 // which SQLite would throw away. Not while somebody writes to it.

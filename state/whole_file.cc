@@ -39,7 +39,7 @@ void require_no_file(const std::string& file) {
   std::error_code ignored;
   if (std::filesystem::symlink_status(file, ignored).type() !=
       std::filesystem::file_type::not_found) {
-    throw Error(fmt::format("{}: found a file, expected none of that name yet", file));
+    throw Error(fmt::format("{}: found a file, expected none of that name yet, or --force", file));
   }
 }
 

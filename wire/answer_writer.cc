@@ -9,6 +9,7 @@
 #include <variant>
 
 #include "core/calibration.h"
+#include "wire/decision_json.h"
 #include "wire/facts.h"
 #include "wire/json_text.h"
 #include "wire/statistics.h"
@@ -80,7 +81,36 @@ void append_parts(std::string_view name, const std::vector<PairExplanation::Part
   out += ']';
 }
 
-void append_explanation(const PairExplanation& explanation, std::string& out) {
+// What is not known is left out, but for the decision's reason.
+void append_numbers(double percentile, double p_value, const Decision& decision, std::string& out) {
+  if (!std::isnan(percentile)) {
+    fmt::format_to(std::back_inserter(out), "\"percentile\":{:.6g},\"p_value\":{:.6g},", percentile,
+                   p_value);
+  }
+  append_decision(decision, out);
+}
+
+void append_raised(const RaisedPair& raised, std::string& out) {
+  fmt::format_to(std::back_inserter(out), ",\"raised\":{{\"id\":{},", raised.id);
+  append_numbers(raised.percentile, raised.p_value, raised.decision, out);
+  out += ",\"score\":";
+  append_json_number(out, raised.score);
+  fmt::format_to(std::back_inserter(out), ",\"model\":{},\"epoch\":{},\"time\":{:.6f}",
+                 raised.model, raised.epoch, raised.time);
+  if (!raised.are_vectors) {
+    out += ",\"x\":";
+    append_json_text(out, raised.x);
+    out += ",\"y\":";
+    append_json_text(out, raised.y);
+    if (raised.is_shortened) out += ",\"shortened\":true";
+  }
+  out += '}';
+}
+
+void append_explanation(const PairExplanation& explanation, const Outcome& outcome,
+                        std::string& out) {
+  out += ',';
+  append_numbers(outcome.percentile[0], outcome.p_value[0], outcome.decision(0), out);
   out += ",\"score\":";
   append_json_number(out, explanation.score);
   out += ",\"rest\":";
@@ -88,6 +118,21 @@ void append_explanation(const PairExplanation& explanation, std::string& out) {
   append_model(*explanation.published, out);
   append_parts("raise", explanation.raise, out);
   append_parts("lower", explanation.lower, out);
+}
+
+void append_decisions(const Outcome& outcome, std::string& out) {
+  const auto rows = outcome.verdict.size();
+  out += ",\"decisions\":[";
+  for (std::size_t i = 0; i < rows; ++i) {
+    fmt::format_to(std::back_inserter(out), "{}\"{}\"", i > 0 ? "," : "",
+                   name_of(outcome.decision(i).verdict));
+  }
+  out += "],\"reasons\":[";
+  for (std::size_t i = 0; i < rows; ++i) {
+    if (i > 0) out += ',';
+    append_reason(outcome.reason[i], out);
+  }
+  out += ']';
 }
 
 void append_learned(const Outcome& outcome, std::string& out) {
@@ -100,6 +145,7 @@ void append_learned(const Outcome& outcome, std::string& out) {
   if (outcome.duplicates > 0) {
     fmt::format_to(std::back_inserter(out), ",\"duplicates\":{}", outcome.duplicates);
   }
+  fmt::format_to(std::back_inserter(out), ",\"rejected\":{}", outcome.rejected);
   if (outcome.is_durable) out += ",\"durable\":true";
 }
 
@@ -135,6 +181,7 @@ std::string scores_json(const Request& request, const Outcome& outcome) {
     append_list(out, "percentiles", outcome.percentile, append_json_share);
     append_list(out, "p_values", outcome.p_value, append_json_share);
   }
+  if (request.operation == Operation::kScore) append_decisions(outcome, out);
   if (outcome.published != nullptr) append_model(*outcome.published, out);
   return out;
 }
@@ -146,8 +193,9 @@ std::string answer_json(const Request& request, const Outcome& outcome, std::str
   begin_answer(request.id, out);
   if (!std::holds_alternative<std::monostate>(outcome.facts)) {
     out += facts_json(outcome.facts);
-  } else if (outcome.explanation) {
-    append_explanation(*outcome.explanation, out);
+  } else if (request.operation == Operation::kExplain) {
+    if (outcome.raised) append_raised(*outcome.raised, out);
+    if (outcome.explanation) append_explanation(*outcome.explanation, outcome, out);
   } else if (request.operation == Operation::kRefresh) {
     append_refresh(outcome, out);
   } else if (request.operation == Operation::kSnapshot) {

@@ -121,7 +121,7 @@ const std::array<OperationName, 10>& operations() {
       {"learn", Operation::kLearn, {"pairs", "x", "y", "wait", "promise"}},
       {"score-and-learn", Operation::kScore, {"pairs", "x", "y", "wait", "promise"}},
       {"rank", Operation::kRank, {"x", "y", "candidates"}},
-      {"explain", Operation::kExplain, {"pairs", "top"}},
+      {"explain", Operation::kExplain, {"pairs", "pair_id", "top"}},
       {"stats", Operation::kStats, {"calibration"}},
       {"streams", Operation::kStreams, {}},
       {"refresh", Operation::kRefresh, {"all"}},
@@ -275,6 +275,25 @@ void read_via(object head, std::vector<std::string>& via) {
   }
 }
 
+// What is wanted, besides the pairs.
+void read_options(object head, const OperationName& known, Request& request) {
+  if (const auto stream = member(head, "stream")) request.stream = text_of(*stream, "stream");
+  request.scores = known.operation == Operation::kScore || known.operation == Operation::kRank;
+  request.learns = known.name == "learn" || known.name == "score-and-learn";
+  if (const auto learn = member(head, "learn")) request.learns = flag_of(*learn, "learn");
+  if (const auto wait = member(head, "wait")) request.waits = flag_of(*wait, "wait");
+  if (request.waits && !request.learns)
+    refuse("wait is true, expected it only where pairs are learned");
+  if (const auto promise = member(head, "promise")) request.durable = promise_of(*promise);
+  if (request.durable && !request.learns) {
+    refuse("found a promise, expected it only where pairs are learned");
+  }
+  if (const auto all = member(head, "all")) request.all = flag_of(*all, "all");
+  if (const auto with = member(head, "calibration"))
+    request.calibration = flag_of(*with, "calibration");
+  if (const auto top = member(head, "top")) request.top = count_of(*top, "top", 1, kMostParts);
+}
+
 void require_frames(std::span<const std::string_view> frames, std::size_t expected) {
   if (frames.size() == expected) return;
   refuse(fmt::format("the message has {} frames, expected {}: {}", frames.size(), expected,
@@ -370,21 +389,13 @@ void Decoder::request(std::span<const std::string_view> frames, Request& request
   const auto& known = operation_of(*op);
   request.operation = known.operation;
   require_known(head, known.members, known.name);
-  if (const auto stream = member(head, "stream")) request.stream = text_of(*stream, "stream");
-  request.scores = known.operation == Operation::kScore || known.operation == Operation::kRank;
-  request.learns = known.name == "learn" || known.name == "score-and-learn";
-  if (const auto learn = member(head, "learn")) request.learns = flag_of(*learn, "learn");
-  if (const auto wait = member(head, "wait")) request.waits = flag_of(*wait, "wait");
-  if (request.waits && !request.learns)
-    refuse("wait is true, expected it only where pairs are learned");
-  if (const auto promise = member(head, "promise")) request.durable = promise_of(*promise);
-  if (request.durable && !request.learns) {
-    refuse("found a promise, expected it only where pairs are learned");
+  read_options(head, known, request);
+  if (const auto id = member(head, "pair_id")) {
+    request.pair_id = id_of(*id, "pair_id");
+    if (member(head, "pairs")) refuse("found pairs and pair_id, expected one of them");
+    require_frames(frames, 1);
+    return;
   }
-  if (const auto all = member(head, "all")) request.all = flag_of(*all, "all");
-  if (const auto with = member(head, "calibration"))
-    request.calibration = flag_of(*with, "calibration");
-  if (const auto top = member(head, "top")) request.top = count_of(*top, "top", 1, kMostParts);
 
   const auto pairs = member(head, "pairs");
   const auto x = member(head, "x");

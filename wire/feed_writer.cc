@@ -5,6 +5,7 @@
 #include <cmath>
 #include <iterator>
 
+#include "wire/decision_json.h"
 #include "wire/json_text.h"
 #include "wire/statistics.h"
 
@@ -62,12 +63,14 @@ FeedMessages::FeedMessages(const Request& request, const Outcome& outcome, bool 
     if (!pairs.ids.empty() && !pairs.ids[i].empty()) {
       fmt::format_to(std::back_inserter(out), "\"id\":{},", pairs.ids[i]);
     }
-    out += "\"score\":";
-    append_json_number(out, outcome.score[i]);
+    // What can be compared between models comes first.
     if (!std::isnan(outcome.percentile[i])) {
-      fmt::format_to(std::back_inserter(out), ",\"percentile\":{:.6g},\"p_value\":{:.6g}",
+      fmt::format_to(std::back_inserter(out), "\"percentile\":{:.6g},\"p_value\":{:.6g},",
                      outcome.percentile[i], outcome.p_value[i]);
     }
+    append_decision(outcome.decision(i), out);
+    out += ",\"score\":";
+    append_json_number(out, outcome.score[i]);
     fmt::format_to(std::back_inserter(out), ",\"model\":{},\"epoch\":{}", outcome.published->number,
                    outcome.published->epoch());
     const bool has_time = !pairs.times.empty() && !std::isnan(pairs.times[i]);

@@ -86,9 +86,12 @@ struct Request {
   bool all = false;             // a model of all pairs, held-back ones too
   bool calibration = false;
   std::size_t top = 5;           // pairs that an explanation names
+  std::string pair_id;           // as it was written: explains a pair that was dropped
   std::vector<std::string> via;  // the daemons that published the pairs before
   double arrival_time = 0;       // seconds since 1970
 
+  // Whether there is something to decide about each of its pairs.
+  [[nodiscard]] bool is_decided() const { return operation == Operation::kScore || learns; }
   // An order to the learner, without pairs.
   [[nodiscard]] bool is_order() const {
     return operation == Operation::kRefresh || operation == Operation::kSnapshot;

@@ -38,6 +38,15 @@ struct AppendValue {
   }
   void operator()(bool value) const { out += value ? "true" : "false"; }
   void operator()(const std::string& value) const { append_json_text(out, value); }
+  void operator()(const LabelledCounts& value) const {
+    out += '{';
+    for (const auto& [label, count] : value.counts) {
+      if (out.back() != '{') out += ',';
+      append_json_text(out, label);
+      fmt::format_to(std::back_inserter(out), ":{}", count);
+    }
+    out += '}';
+  }
   void operator()(const Quantiles& value) const {
     fmt::format_to(std::back_inserter(out),
                    "{{\"p50\":{:.3g},\"p90\":{:.3g},\"p99\":{:.3g},\"max\":{:.3g}}}", value.p50,
@@ -69,6 +78,7 @@ Statistics model_statistics(const PublishedModel& published) {
     all.push_back(
         {"estimator", kGauge, Unit::kNone, "what scores are made by", std::string("pmi")});
   }
+  add(all, "cut", published.cut, "the lowest score that is kept");
   if (published.model == nullptr || published.model->estimator() == nullptr) return all;
   const auto& facts = published.model->facts();
   all.push_back({"model_pairs", kGauge, Unit::kPairs, "pairs that it was built of", facts.pairs});
@@ -99,7 +109,12 @@ Statistics StreamStatistics::list() const {
        unlearned_bytes},
       {"scored", kCounter, Unit::kPairs, "scored", scored},
       {"ranked", kCounter, Unit::kPairs, "candidates ranked", ranked},
-      {"flagged", kCounter, Unit::kPairs, "flagged", flagged},
+      {"kept", kCounter, Unit::kPairs, "decided to be kept, or only taught", kept_pairs},
+      {"flagged", kCounter, Unit::kPairs, "dropped", flagged},
+      {"undecided", kCounter, Unit::kPairs, "that nobody could decide about", undecided},
+      {"rejected", kCounter, Unit::kPairs, "not learned: a rule, or a duplicate", rejected},
+      {"reasons", kCounter, Unit::kPairs, "for decisions, by name",
+       LabelledCounts{"reason", reasons}},
       {"problems", kCounter, Unit::kPairs, "that could not be scored", problems},
       {"refreshes", kCounter, Unit::kNone, "models built, or given up", refreshes},
       {"drifts", kCounter, Unit::kNone, "drift alarms", drifts},
@@ -108,7 +123,7 @@ Statistics StreamStatistics::list() const {
       {"queue_bytes", kGauge, Unit::kBytes, "that wait to be scored", queue_bytes},
       {"overloaded", kCounter, Unit::kRequests, "refused because too much waited", overloaded},
       {"failed", kCounter, Unit::kRequests, "that the encoder, or memory, failed on", failed},
-      {"duplicates", kCounter, Unit::kPairs, "seen before and not learned again", duplicates},
+      {"duplicates", kCounter, Unit::kPairs, "of known ids, and not learned again", duplicates},
       {"clipped", kCounter, Unit::kNone, "vectors shortened, being far too long", clipped},
       {"ahead", kCounter, Unit::kPairs, "whose time was too far ahead", ahead}};
   if (kept) {

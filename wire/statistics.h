@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -26,8 +27,14 @@ struct Quantiles {
   double max = 0;
 };
 
+// Counts of the same thing, told apart by a label: {"cut": 12, "duplicate": 3}.
+struct LabelledCounts {
+  std::string_view label;  // what tells them apart: "reason"
+  std::map<std::string, std::uint64_t> counts;
+};
+
 struct Statistic {
-  using Value = std::variant<std::uint64_t, double, bool, std::string, Quantiles>;
+  using Value = std::variant<std::uint64_t, double, bool, std::string, Quantiles, LabelledCounts>;
 
   // A counter never goes down while the thing it counts lives; a gauge may.
   enum class Kind : std::uint8_t { kCounter, kGauge };
@@ -50,7 +57,12 @@ struct StreamStatistics {
   std::uint64_t unlearned_bytes = 0;
   std::uint64_t scored = 0;
   std::uint64_t ranked = 0;
-  std::uint64_t flagged = 0;
+  // Decisions; by reason, too.
+  std::uint64_t flagged = 0;  // dropped
+  std::uint64_t kept_pairs = 0;
+  std::uint64_t undecided = 0;
+  std::uint64_t rejected = 0;  // not learned for it
+  std::map<std::string, std::uint64_t> reasons;
   std::uint64_t problems = 0;
   std::uint64_t refreshes = 0;
   std::uint64_t drifts = 0;

@@ -64,6 +64,9 @@ std::string describe_score(const JsonObject& message) {
   if (const auto percentile = message.find_number("percentile")) {
     line += fmt::format(" {:>5.1f}%", 100 * *percentile);
   }
+  if (const auto reason = message.find_text("reason")) {
+    line += fmt::format("  {}", printable(*reason));
+  }
   if (const auto id = message.find("id")) line += fmt::format("  {}", plain(*id));
   const auto x = message.find_text("x");
   const auto y = message.find_text("y");

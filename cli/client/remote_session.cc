@@ -4,12 +4,23 @@
 #include <limits>
 #include <utility>
 
+#include "cli/client/result_reader.h"
+#include "cli/client/same_options.h"
+
 namespace phsic {
 namespace {
 
 constexpr double kNoScore = std::numeric_limits<double>::quiet_NaN();
 // Pairs that are scored alone go in smaller parts, so that all of the daemon's workers get some.
 constexpr std::size_t kScoredPairs = 1024;
+
+// A pair that cannot be sent.
+void refuse_pair(PairResults& results, std::size_t row, std::string why) {
+  if (!results.decisions.empty()) {
+    results.decisions[row] = {Verdict::kUndecided, reasons::kUnscored};
+  }
+  results.problems.push_back({row, std::move(why)});
+}
 
 }  // namespace
 
@@ -44,20 +55,22 @@ class RemoteSession::Loan {
   std::unique_ptr<Client> client_;
 };
 
-RemoteSession::RemoteSession(const ConnectArguments& daemon) : daemon_(daemon) {
+RemoteSession::RemoteSession(const ConnectArguments& daemon, bool learns) : daemon_(daemon) {
   const Loan client(*this);
   const auto streams = client->ask(RequestWriter("streams", ""));
   limits_ = read_limits(streams.root());
   stream_ = choose_stream(read_streams(streams.root()), daemon.stream, daemon.endpoint);
+  plan_ = plan_of(stream_);
+  if (!learns) return;
   RequestWriter request("learn", stream_.name);
   request.add_no_pairs();
   request.add_true("wait");
   take_until_refresh(client->ask(request, Patience::kLong).root());
 }
 
-void RemoteSession::score(const TextPairs& pairs, double* scores,
-                          std::vector<PairProblem>& problems) {
-  problems.clear();
+void RemoteSession::score(const TextPairs& pairs, PairResults& results) {
+  results.reset(pairs.x.size());
+  auto& problems = results.problems;
   struct Part {
     std::size_t first = 0;
     std::size_t count = 0;
@@ -69,8 +82,7 @@ void RemoteSession::score(const TextPairs& pairs, double* scores,
     RequestWriter request("score", stream_.name);
     const auto count = request.add_pairs(pairs, {}, first, limits);
     if (count == 0) {
-      scores[first] = kNoScore;
-      problems.push_back({first, limits_.too_large("pair")});
+      refuse_pair(results, first, limits_.too_large("pair"));
     } else {
       requests.push_back(std::move(request));
       parts.push_back({first, count});
@@ -80,37 +92,41 @@ void RemoteSession::score(const TextPairs& pairs, double* scores,
   const Loan client(*this);
   client->ask_all(requests, Patience::kShort, [&](std::size_t number, const Message& answer) {
     const auto [first, count] = parts[number];
-    read_scores(answer.root(), first, count, scores + first, problems);
+    read_results(answer.root(), first, count, results);
   });
   std::sort(problems.begin(), problems.end(),
             [](const auto& a, const auto& b) { return a.row < b.row; });
 }
 
 void RemoteSession::learn(const TextPairs& pairs, std::vector<PairProblem>& problems) {
+  problems.clear();
   ask_in_order("learn", pairs, nullptr, problems);
 }
 
-void RemoteSession::score_then_learn(const TextPairs& pairs, double* scores,
-                                     std::vector<PairProblem>& problems) {
-  ask_in_order("score-and-learn", pairs, scores, problems);
+void RemoteSession::score_then_learn(const TextPairs& pairs, PairResults& results) {
+  results.reset(pairs.x.size());
+  ask_in_order("score-and-learn", pairs, &results, results.problems);
 }
 
-void RemoteSession::ask_in_order(std::string_view op, const TextPairs& pairs, double* scores,
+void RemoteSession::ask_in_order(std::string_view op, const TextPairs& pairs, PairResults* results,
                                  std::vector<PairProblem>& problems) {
-  problems.clear();
   const Loan client(*this);
   for (std::size_t first = 0; first < pairs.x.size();) {
     RequestWriter request(op, stream_.name);
     const auto count = request.add_pairs(pairs, {}, first, limits_);
     if (count == 0) {
-      if (scores != nullptr) scores[first] = kNoScore;
-      problems.push_back({first++, limits_.too_large("pair")});
+      if (results != nullptr) {
+        refuse_pair(*results, first, limits_.too_large("pair"));
+      } else {
+        problems.push_back({first, limits_.too_large("pair")});
+      }
+      ++first;
       continue;
     }
     request.add_true("wait");
     const auto answer = client->ask(request, Patience::kLong);
-    if (scores != nullptr) {
-      read_scores(answer.root(), first, count, scores + first, problems);
+    if (results != nullptr) {
+      read_results(answer.root(), first, count, *results);
     } else {
       read_problems(answer.root(), first, count, problems);
     }

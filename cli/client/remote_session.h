@@ -19,16 +19,16 @@ namespace phsic {
 
 class RemoteSession : public Session {
  public:
-  // Throws an Error if there is no such daemon or stream.
-  explicit RemoteSession(const ConnectArguments& daemon);
+  // Throws an Error if there is no such daemon or stream. A session that does not learn only
+  // scores.
+  explicit RemoteSession(const ConnectArguments& daemon, bool learns = true);
 
   // The daemon's stream, with its options.
   [[nodiscard]] const RemoteStream& stream() const { return stream_; }
 
-  void score(const TextPairs& pairs, double* scores, std::vector<PairProblem>& problems) override;
+  void score(const TextPairs& pairs, PairResults& results) override;
   void learn(const TextPairs& pairs, std::vector<PairProblem>& problems) override;
-  void score_then_learn(const TextPairs& pairs, double* scores,
-                        std::vector<PairProblem>& problems) override;
+  void score_then_learn(const TextPairs& pairs, PairResults& results) override;
   void learn_and_refresh(const TextPairs& pairs, std::vector<PairProblem>& problems) override {
     learn(pairs, problems);
   }
@@ -37,14 +37,16 @@ class RemoteSession : public Session {
   void rank(std::string_view x, std::span<const std::string_view> candidates, double* scores,
             std::vector<PairProblem>& problems) const override;
   [[nodiscard]] StreamFacts facts() const override;
+  [[nodiscard]] const DecidePlan& plan() const override { return plan_; }
   [[nodiscard]] const Calibration& calibration() const override;
 
  private:
   // A client for one thread, given back when that is done with it.
   class Loan;
 
-  // Asks `op` of all pairs, part after part, and waits until they have been learned.
-  void ask_in_order(std::string_view op, const TextPairs& pairs, double* scores,
+  // Asks `op` of all pairs, part after part, and waits until they have been learned. Null results:
+  // only problems are wanted.
+  void ask_in_order(std::string_view op, const TextPairs& pairs, PairResults* results,
                     std::vector<PairProblem>& problems);
   void take_until_refresh(const JsonObject& answer);
   [[nodiscard]] Message stats(bool calibration) const;
@@ -54,6 +56,7 @@ class RemoteSession : public Session {
   mutable std::vector<std::unique_ptr<Client>> idle_;
   RequestLimits limits_;
   RemoteStream stream_;
+  DecidePlan plan_;
   std::size_t until_refresh_ = 1;
   // What calibration() gave last, and of which model.
   mutable Calibration calibration_;

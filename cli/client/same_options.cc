@@ -5,8 +5,10 @@
 
 #include <algorithm>
 #include <map>
+#include <optional>
 
 #include "core/error.h"
+#include "decide/memory_replay.h"
 #include "wire/printable.h"
 
 namespace phsic {
@@ -14,29 +16,40 @@ namespace {
 
 using OptionMap = std::map<std::string, std::string>;
 
-const StreamOption* find_option(std::string_view name) {
-  const auto all = stream_options();
-  const auto found = std::find_if(all.begin(), all.end(),
-                                  [&](const StreamOption& known) { return known.name == name; });
-  return found == all.end() ? nullptr : &*found;
+// The default of an option, in words; none if there is no such option.
+std::optional<std::string_view> default_of(std::string_view name) {
+  for (const auto& known : stream_options()) {
+    if (known.name == name) return known.fallback;
+  }
+  for (const auto& known : decide_options()) {
+    if (known.name == name) return known.fallback;
+  }
+  return std::nullopt;
 }
+
+bool is_stream_option(std::string_view name) { return order_of(name) < stream_options().size(); }
 
 // A daemon's stream has options that make no difference to its scores; they are no part of it.
 StreamSpec spec_from(const OptionMap& options) {
   StreamSpec spec;
   for (const auto& [name, value] : general_first({options.begin(), options.end()})) {
-    if (find_option(name) != nullptr) spec.set(name, value);
+    if (is_stream_option(name)) spec.set(name, value);
   }
   return spec;
 }
 
-// Would the stream be another if it had the option with this value?
+DecidePlan plan_from(const OptionMap& options) {
+  return plan_of(decide_spec_of(decide_options_of({options.begin(), options.end()})),
+                 spec_from(options));
+}
+
+// Would the stream be another, or be decided about otherwise, if it had the option with this value?
 bool makes_a_difference(const OptionMap& present, const std::string& name,
                         const std::string& value) {
   auto changed = present;
   changed[name] = value;
   try {
-    return spec_from(changed) != spec_from(present);
+    return spec_from(changed) != spec_from(present) || plan_from(changed) != plan_from(present);
   } catch (const Error&) {
     return true;  // a half-life where there is a window, say
   }
@@ -55,6 +68,10 @@ StreamSpec spec_of(const RemoteStream& stream) {
   return spec_from(OptionMap(stream.options.begin(), stream.options.end()));
 }
 
+DecidePlan plan_of(const RemoteStream& stream) {
+  return plan_from(OptionMap(stream.options.begin(), stream.options.end()));
+}
+
 void require_same_options(const OptionList& wanted, const RemoteStream& stream,
                           const std::string& endpoint) {
   const OptionMap present(stream.options.begin(), stream.options.end());
@@ -62,12 +79,12 @@ void require_same_options(const OptionList& wanted, const RemoteStream& stream,
   for (const auto& [name, value] : wanted) last[name] = value;
   std::vector<std::string> problems;
   for (const auto& [name, value] : last) {
-    const auto* option = find_option(name);
     const auto has = present.find(name);
-    const auto there = has != present.end() ? has->second
-                       : option != nullptr  ? std::string(option->fallback)
-                                            : std::string();
-    if (value == there || !makes_a_difference(present, name, value)) continue;
+    const auto fallback = default_of(name).value_or("");
+    auto there = has != present.end() ? has->second : std::string(fallback);
+    const bool is_said = has != present.end() || is_stream_option(name);
+    if ((is_said && value == there) || !makes_a_difference(present, name, value)) continue;
+    if (there.empty()) there = "none";
     problems.push_back(
         fmt::format("--{}: found {}, but stream {} of {} has {}{}; expected the same, or nothing",
                     name, value, printable(stream.name), endpoint, printable(there),

@@ -5,6 +5,7 @@
 #include <utility>
 #include <vector>
 
+#include "decide/decide_spec.h"
 #include "engine/stream_spec.h"
 #include "wire/answer_reader.h"
 
@@ -17,6 +18,8 @@ using OptionList = std::vector<std::pair<std::string, std::string>>;  // with th
 
 // What the stream is. Throws an Error if its options make no sense here.
 [[nodiscard]] StreamSpec spec_of(const RemoteStream& stream);
+// How it is decided about its pairs.
+[[nodiscard]] DecidePlan plan_of(const RemoteStream& stream);
 
 // Throws an Error that lists every wanted option which means something else than what the stream
 // has, with both values. Of an option that is wanted twice the last counts.

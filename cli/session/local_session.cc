@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <new>
+#include <utility>
 
 #include "core/model.h"
 #include "core/recent.h"
@@ -14,70 +15,179 @@ constexpr std::size_t kChunkPairs = kBlockPairs;
 
 }  // namespace
 
-LocalSession::LocalSession(std::unique_ptr<Stream> stream, std::size_t threads)
-    : stream_(std::move(stream)), cycle_(*stream_), threads_(threads) {}
+LocalSession::LocalSession(std::unique_ptr<Stream> stream, DecisionMemory memory,
+                           std::size_t threads, LearnedPairs learned)
+    : stream_(std::move(stream)),
+      memory_(std::move(memory)),
+      learned_(std::move(learned)),
+      cycle_(*stream_),
+      threads_(threads) {
+  stream_->choose_cuts(
+      [this](const Calibration& calibration) { return memory_.choose_cut(calibration); });
+  // Counts are a model from the first pair on.
+  if (stream_->counter() != nullptr && !memory_.has_cut()) {
+    static_cast<void>(memory_.choose_cut(Calibration()));
+  }
+  if (memory_.has_cut()) stream_->set_cut(memory_.cut());
+}
+
+void LocalSession::set_own_share(bool is_kept) {
+  notes_learned_ = true;
+  discounts_ = !is_kept;
+}
 
 template <class Work>
-void LocalSession::for_each_chunk(const TextPairs& pairs, const Work& work) {
+void LocalSession::for_each_chunk(const TextPairs& pairs, Keys keys, const Work& work) {
   chunks_used_ = (pairs.x.size() + kChunkPairs - 1) / kChunkPairs;
   if (chunks_.size() < chunks_used_) chunks_.resize(chunks_used_);
+  const auto& profile = *memory_.profile();
+  const auto& rules = memory_.plan().rules;
   for_each_in_parallel(chunks_used_, threads_, [&](std::size_t k) {
+    auto& chunk = chunks_[k];
     const auto first = k * kChunkPairs;
     const auto count = std::min(kChunkPairs, pairs.x.size() - first);
-    stream_->encode({pairs.x.subspan(first, count), pairs.y.subspan(first, count), {}}, chunks_[k]);
-    work(chunks_[k], first);
+    const TextPairs part{pairs.x.subspan(first, count), pairs.y.subspan(first, count), {}};
+    stream_->encode(part, chunk.batch);
+    chunk.broken.resize(count);
+    for (std::size_t i = 0; i < count; ++i) {
+      chunk.broken[i] = broken_rule(rules, part.x[i], part.y[i], &profile, chunk.rule_scratch);
+    }
+    chunk.keys.clear();
+    if (keys == Keys::kAll) find_keys(part, chunk);
+    work(chunk, first);
   });
 }
 
-void LocalSession::score(const TextPairs& pairs, double* scores,
-                         std::vector<PairProblem>& problems) {
-  for_each_chunk(pairs, [&](Batch& chunk, std::size_t first) {
-    stream_->score(chunk);
-    std::copy(chunk.scores.begin(), chunk.scores.end(), scores + first);
-  });
-  report(problems);
+void LocalSession::find_keys(const TextPairs& pairs, Chunk& chunk) const {
+  chunk.keys.reserve(pairs.x.size());
+  for (std::size_t i = 0; i < pairs.x.size(); ++i) {
+    chunk.keys.push_back(key_of(pairs.x[i], pairs.y[i], chunk.key_scratch));
+  }
+}
+
+void LocalSession::score(const TextPairs& pairs, PairResults& results) {
+  results.reset(pairs.x.size());
+  const bool has_learned = discounts_ && learned_.size() > 0;
+  for_each_chunk(pairs, has_learned ? Keys::kAll : Keys::kNone,
+                 [&](Chunk& chunk, std::size_t first) {
+                   auto& batch = chunk.batch;
+                   batch.was_learned.clear();
+                   for (const auto& key : chunk.keys)
+                     batch.was_learned.push_back(learned_.contains(key));
+                   stream_->score(batch);
+                   for (std::size_t i = 0; i < batch.size(); ++i) {
+                     results.set(first + i, batch.scores[i], batch.published->calibration());
+                     results.decisions[first + i] =
+                         chunk.broken[i] != reasons::kNone
+                             ? Decision{Verdict::kDrop, chunk.broken[i]}
+                             : decide_by_score(batch.scores[i], batch.published->cut);
+                   }
+                 });
+  report(results.problems);
 }
 
 void LocalSession::learn(const TextPairs& pairs, std::vector<PairProblem>& problems) {
-  for_each_chunk(pairs, [](Batch&, std::size_t) {});
-  report(problems);
-  learn_encoded(pairs);
+  learn_all(pairs, problems);
   if (cycle_.is_due()) stream_->skip_refresh();
 }
 
-void LocalSession::score_then_learn(const TextPairs& pairs, double* scores,
-                                    std::vector<PairProblem>& problems) {
-  if (auto* const counter = stream_->counter()) {
-    for_each_chunk(pairs, [](Batch&, std::size_t) {});
-    for (std::size_t k = 0; k < chunks_used_; ++k) {
-      auto& chunk = chunks_[k];
-      const auto first = k * kChunkPairs;
-      const auto* times = pairs.times.empty() ? nullptr : pairs.times.data() + first;
-      if (counter->score_and_learn(chunk, times) < chunk.size()) throw std::bad_alloc();
-      std::copy(chunk.scores.begin(), chunk.scores.end(), scores + first);
-    }
-    report(problems);
+void LocalSession::learn_and_refresh(const TextPairs& pairs, std::vector<PairProblem>& problems) {
+  learn_all(pairs, problems);
+  if (cycle_.is_due()) cycle_.refresh(PairExtent::kWithoutHeldBack);
+}
+
+void LocalSession::learn_all(const TextPairs& pairs, std::vector<PairProblem>& problems) {
+  for_each_chunk(pairs, Keys::kAll, [](Chunk&, std::size_t) {});
+  report(problems);
+  for (std::size_t i = 0; i < pairs.x.size(); ++i) {
+    static_cast<void>(settle(pairs, i / kChunkPairs, i % kChunkPairs, Decision()));
+  }
+  learn_encoded(pairs);
+}
+
+void LocalSession::score_then_learn(const TextPairs& pairs, PairResults& results) {
+  results.reset(pairs.x.size());
+  if (stream_->counter() != nullptr) {
+    score_and_count(pairs, results);
     return;
   }
-  score(pairs, scores, problems);
+  for_each_chunk(pairs, Keys::kAll, [&](Chunk& chunk, std::size_t first) {
+    auto& batch = chunk.batch;
+    batch.was_learned.clear();
+    stream_->score(batch);
+    for (std::size_t i = 0; i < batch.size(); ++i) {
+      results.set(first + i, batch.scores[i], batch.published->calibration());
+      results.decisions[first + i] = decide_by_score(batch.scores[i], batch.published->cut);
+    }
+  });
+  report(results.problems);
+  for (std::size_t i = 0; i < pairs.x.size(); ++i) {
+    auto& decision = results.decisions[i];
+    decision = settle(pairs, i / kChunkPairs, i % kChunkPairs, decision);
+  }
   learn_encoded(pairs);
   if (cycle_.is_due()) cycle_.refresh(PairExtent::kWithoutHeldBack);
 }
 
-void LocalSession::learn_and_refresh(const TextPairs& pairs, std::vector<PairProblem>& problems) {
-  for_each_chunk(pairs, [](Batch&, std::size_t) {});
-  report(problems);
-  learn_encoded(pairs);
-  if (cycle_.is_due()) cycle_.refresh(PairExtent::kWithoutHeldBack);
+void LocalSession::score_and_count(const TextPairs& pairs, PairResults& results) {
+  for_each_chunk(pairs, Keys::kNone, [](Chunk& chunk, std::size_t) {
+    for (std::size_t i = 0; i < chunk.batch.size(); ++i) {
+      if (chunk.broken[i] != reasons::kNone) chunk.batch.usable[i] = false;
+    }
+  });
+  const auto cut = stream_->published()->cut;
+  for (std::size_t k = 0; k < chunks_used_; ++k) {
+    auto& batch = chunks_[k].batch;
+    const auto first = k * kChunkPairs;
+    const auto* times = pairs.times.empty() ? nullptr : pairs.times.data() + first;
+    if (stream_->counter()->score_and_learn(batch, times) < batch.size()) throw std::bad_alloc();
+    for (std::size_t i = 0; i < batch.size(); ++i) {
+      results.set(first + i, batch.scores[i], Calibration());
+      results.decisions[first + i] = settle(pairs, k, i, decide_by_score(batch.scores[i], cut));
+    }
+  }
+  report(results.problems);
+}
+
+Decision LocalSession::settle(const TextPairs& pairs, std::size_t k, std::size_t row,
+                              const Decision& by_score) {
+  auto& chunk = chunks_[k];
+  if (const auto broken = chunk.broken[row]; broken != reasons::kNone) {
+    chunk.batch.usable[row] = false;
+    const Decision decision{Verdict::kDrop, broken};
+    memory_.rejected(decision);
+    return decision;
+  }
+  // The stream learns nothing from it anyway.
+  if (!chunk.batch.usable[row]) return by_score;
+  if (chunk.keys.empty()) {
+    memory_.learned(PairKey(), by_score);
+    return by_score;
+  }
+  const auto& key = chunk.keys[row];
+  const auto policy = memory_.plan().duplicates;
+  const auto duplicate =
+      policy == DuplicatePolicy::kLearn ? reasons::kNone : memory_.recent().find(key);
+  if (duplicate != reasons::kNone) {
+    chunk.batch.usable[row] = false;
+    const bool is_dropped = policy == DuplicatePolicy::kDrop;
+    const auto decision = is_dropped ? Decision{Verdict::kDrop, duplicate} : by_score;
+    memory_.rejected(decision);
+    return decision;
+  }
+  const auto i = k * kChunkPairs + row;
+  memory_.learned(pairs.x[i], pairs.y[i], key, by_score);
+  if (notes_learned_) learned_.add(key);
+  return by_score;
 }
 
 void LocalSession::learn_encoded(const TextPairs& pairs) {
   for (std::size_t k = 0; k < chunks_used_; ++k) {
-    const auto& chunk = chunks_[k];
-    const auto x = chunk.x.view();
-    const auto y = chunk.y.view();
-    const auto* times = pairs.times.empty() ? nullptr : pairs.times.data() + k * kChunkPairs;
-    const auto& usable = chunk.usable;
+    const auto& batch = chunks_[k].batch;
+    const auto x = batch.x.view();
+    const auto y = batch.y.view();
+    const auto start = k * kChunkPairs;
+    const auto& usable = batch.usable;
     for (auto begin = std::find(usable.begin(), usable.end(), true); begin != usable.end();) {
       const auto end = std::find(begin, usable.end(), false);
       const auto first = static_cast<std::size_t>(begin - usable.begin());
@@ -85,17 +195,26 @@ void LocalSession::learn_encoded(const TextPairs& pairs) {
       LearnBatch learn_batch;
       learn_batch.x = slice(x, first, count);
       learn_batch.y = slice(y, first, count);
-      if (times != nullptr) learn_batch.times = times + first;
+      if (!pairs.times.empty()) learn_batch.times = pairs.times.data() + start + first;
+      if (keeps_texts_) {
+        learn_batch.x_texts = pairs.x.data() + start + first;
+        learn_batch.y_texts = pairs.y.data() + start + first;
+      }
       stream_->learn(learn_batch, 0, false);
       begin = std::find(end, usable.end(), true);
     }
   }
 }
 
+void LocalSession::finish() {
+  cycle_.refresh(PairExtent::kAll);
+  learned_.settle();
+}
+
 void LocalSession::report(std::vector<PairProblem>& problems) const {
   problems.clear();
   for (std::size_t k = 0; k < chunks_used_; ++k) {
-    for (const auto& problem : chunks_[k].problems) {
+    for (const auto& problem : chunks_[k].batch.problems) {
       problems.push_back({k * kChunkPairs + problem.row, problem.message});
     }
   }

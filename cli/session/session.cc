@@ -4,9 +4,10 @@
 
 namespace phsic {
 
-std::unique_ptr<Session> Session::open(const StreamSpec& spec, const EncoderPath& path,
-                                       std::size_t threads) {
-  return std::make_unique<LocalSession>(Stream::open(spec, path), threads);
+std::unique_ptr<Session> Session::open(const StreamSpec& spec, const DecideSpec& decide,
+                                       const EncoderPath& path, std::size_t threads) {
+  const auto plan = plan_of(decide, spec);
+  return std::make_unique<LocalSession>(Stream::open(spec, path), DecisionMemory(plan), threads);
 }
 
 }  // namespace phsic

@@ -1,6 +1,8 @@
 // What a verb works with: a stream of its own, in this process, or one in a daemon.
 //
-//   pair -> encode -> score with the present model -> learn -> refresh
+//   pair -> encode -> score with the present model -> decide -> learn -> refresh
+//
+// What a rule rejects, and what came not long ago, is not learned (decide/).
 //
 // A score depends on its pair and the model alone, to the last bit on the same type of processor:
 // neither on the number of threads nor on how pairs were batched. One thread at a time may call a
@@ -16,7 +18,9 @@
 #include <string_view>
 #include <vector>
 
+#include "cli/session/pair_results.h"
 #include "core/calibration.h"
+#include "decide/decide_spec.h"
 #include "engine/batch.h"
 #include "engine/encoder_library.h"
 #include "engine/stream_facts.h"
@@ -28,6 +32,7 @@ class Session {
  public:
   // Opens the encoders. Throws an Error that says what is wrong with the specification.
   [[nodiscard]] static std::unique_ptr<Session> open(const StreamSpec& spec,
+                                                     const DecideSpec& decide,
                                                      const EncoderPath& path, std::size_t threads);
 
   Session() = default;
@@ -37,15 +42,14 @@ class Session {
   Session(Session&&) = delete;
   Session& operator=(Session&&) = delete;
 
-  // Scores each pair with the model of the moment: scores[i], NaN for a pair in `problems`. Before
-  // anything was learned every score is 0.
-  virtual void score(const TextPairs& pairs, double* scores,
-                     std::vector<PairProblem>& problems) = 0;
+  // Scores each pair with the model of the moment, and decides about it by rules and by the cut.
+  // Before anything was learned every score is 0. What a pair that was learned before has taught
+  // itself is taken out of its score, where the session can tell.
+  virtual void score(const TextPairs& pairs, PairResults& results) = 0;
   // Learns them, in order.
   virtual void learn(const TextPairs& pairs, std::vector<PairProblem>& problems) = 0;
-  // Scores them all, then learns them: no pair vouches for itself.
-  virtual void score_then_learn(const TextPairs& pairs, double* scores,
-                                std::vector<PairProblem>& problems) = 0;
+  // Scores them all, then decides about each and learns it, in order: no pair vouches for itself.
+  virtual void score_then_learn(const TextPairs& pairs, PairResults& results) = 0;
   // Learns them, and keeps the model as new as score_then_learn() would.
   virtual void learn_and_refresh(const TextPairs& pairs, std::vector<PairProblem>& problems) = 0;
   // How many pairs to hand to either at most, so that each is scored by the newest
@@ -61,6 +65,8 @@ class Session {
                     double* scores, std::vector<PairProblem>& problems) const = 0;
 
   [[nodiscard]] virtual StreamFacts facts() const = 0;
+  // What holds for decisions.
+  [[nodiscard]] virtual const DecidePlan& plan() const = 0;
   // What scores of the present model mean; empty when that is not known.
   [[nodiscard]] virtual const Calibration& calibration() const = 0;
 };

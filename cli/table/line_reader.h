@@ -16,6 +16,8 @@
 namespace phsic {
 
 inline constexpr std::size_t kMaxLine = std::size_t{64} << 20;
+// What may stand before the first line of a file of UTF-8, and is no part of it.
+inline constexpr std::string_view kByteOrderMark = "\xef\xbb\xbf";
 
 class LineReader {
  public:

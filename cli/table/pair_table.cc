@@ -4,7 +4,11 @@
 
 #include <algorithm>
 #include <cmath>
+#include <filesystem>
+#include <system_error>
+#include <utility>
 
+#include "cli/table/aligned_files.h"
 #include "cli/table/timestamp.h"
 #include "core/error.h"
 #include "wire/printable.h"
@@ -52,14 +56,53 @@ TableOptions PairTable::options_for(const TableArguments& arguments,
 
 PairTable::PairTable(const std::string& path, const TableArguments& arguments,
                      const std::vector<std::string>& extra, const std::vector<std::string>& added)
-    : table_(path, options_for(arguments, extra, added)),
+    : PairTable(std::make_unique<Table>(path, options_for(arguments, extra, added)), arguments) {}
+
+PairTable::PairTable(const std::vector<std::string>& files, const TableArguments& arguments,
+                     const std::vector<std::string>& added)
+    : PairTable(open(files, arguments, added), arguments) {
+  std::error_code ignored;
+  is_one_file_twice_ =
+      files.size() == 2 && std::filesystem::equivalent(files[0], files[1], ignored);
+}
+
+PairTable::PairTable(std::unique_ptr<RowSource> source, const TableArguments& arguments)
+    : source_(std::move(source)),
+      table_(dynamic_cast<const Table*>(source_.get())),
       bad_lines_(arguments.bad_lines, progress_),
       has_times_(!arguments.time.empty()) {}
+
+std::unique_ptr<RowSource> PairTable::open(const std::vector<std::string>& files,
+                                           const TableArguments& arguments,
+                                           const std::vector<std::string>& added) {
+  if (files.size() == 1) {
+    return std::make_unique<Table>(files.front(), options_for(arguments, {}, added));
+  }
+  const std::pair<const char*, bool> senseless[] = {
+      {"--x", !arguments.x.empty()},
+      {"--y", !arguments.y.empty()},
+      {"--time", !arguments.time.empty()},
+      {"--format", arguments.format != TableFormat::kAuto},
+      {"--header", arguments.header}};
+  for (const auto& [flag, is_given] : senseless) {
+    if (!is_given) continue;
+    throw Error(
+        fmt::format("{}: found two files, {} and {}, whose lines have no columns, expected "
+                    "one table",
+                    flag, files[0], files[1]));
+  }
+  return std::make_unique<AlignedFiles>(files[0], files[1], arguments.following);
+}
+
+PairLayout PairTable::layout() const {
+  if (table_ == nullptr) return {true, TableFormat::kTsv, {}};
+  return {false, table_->format(), table_->header()};
+}
 
 bool PairTable::read(PairBatch& batch, std::size_t most, bool live) {
   if (fatal_) throw BadLineError(*fatal_);
   const auto count =
-      table_.read(batch.rows, most, live ? Table::Wait::kForOne : Table::Wait::kForAll);
+      source_->read(batch.rows, most, live ? RowSource::Wait::kForOne : RowSource::Wait::kForAll);
   batch.row_of.clear();
   batch.x.clear();
   batch.y.clear();
@@ -68,7 +111,7 @@ bool PairTable::read(PairBatch& batch, std::size_t most, bool live) {
     const auto problem = take_row(batch, i);
     if (problem.empty()) continue;
     try {
-      bad_lines_.add(table_.lines().name(), batch.rows.line_number(i), problem);
+      bad_lines_.add(name(), batch.rows.line_number(i), problem);
     } catch (const BadLineError& error) {
       if (i == 0) throw;
       fatal_ = error;
@@ -77,9 +120,7 @@ bool PairTable::read(PairBatch& batch, std::size_t most, bool live) {
     }
   }
   rows_read_ += count;
-  if (shows_progress_) {
-    progress_.update(rows_read_, table_.lines().bytes_read(), table_.lines().size());
-  }
+  if (shows_progress_) progress_.update(rows_read_, source_->bytes_read(), source_->size());
   return count > 0;
 }
 
@@ -102,28 +143,27 @@ std::string PairTable::take_row(PairBatch& batch, std::size_t i) {
   return {};
 }
 
-void PairTable::expect_two_texts() {
-  if (table_.is_same_column(kX, kY)) {
+void PairTable::expect_two_texts(bool are_useless) {
+  if (is_one_file_twice_ || (table_ != nullptr && table_->is_same_column(kX, kY))) {
     throw Error(fmt::format(
-        "{}: found one column for both x and y, expected two; a text with itself is only learned "
+        "{}: found one {} for both x and y, expected two; a text with itself is only learned "
         "with --learn-identical true",
-        table_.lines().name()));
+        name(), is_one_file_twice_ ? "file" : "column"));
   }
-  expects_two_texts_ = true;
+  expects_two_texts_ = are_useless;
 }
 
 void PairTable::report(const PairBatch& batch, const std::vector<PairProblem>& problems) {
   for (const auto& problem : problems) {
     if (batch.x[problem.row] == batch.y[problem.row]) --copies_;  // counts as a bad line now
-    bad_lines_.add(table_.lines().name(), batch.rows.line_number(batch.row_of[problem.row]),
-                   problem.message);
+    bad_lines_.add(name(), batch.rows.line_number(batch.row_of[problem.row]), problem.message);
   }
 }
 
 void PairTable::finish() {
   bad_lines_.summarize();
   progress_.erase();
-  bad_lines_.require_use(table_.lines().name(), rows_read_, expects_two_texts_ ? copies_ : 0,
+  bad_lines_.require_use(name(), rows_read_, expects_two_texts_ ? copies_ : 0,
                          "a text with itself, which is only learned with --learn-identical true");
 }
 
@@ -134,10 +174,7 @@ void require_two_inputs(const std::string& learn, const std::string& input) {
   }
 }
 
-void learn_table(Session& stream, const std::string& path, const TableArguments& arguments,
-                 bool learns_copies) {
-  PairTable table(path, arguments);
-  if (!learns_copies) table.expect_two_texts();
+void learn_rows(Session& stream, PairTable& table) {
   PairBatch batch;
   std::vector<PairProblem> problems;
   // No more than has room, so that pivots follow at the same pairs whoever learns them.
@@ -145,12 +182,24 @@ void learn_table(Session& stream, const std::string& path, const TableArguments&
     stream.learn(batch.pairs(), problems);
     table.report(batch, problems);
   }
+}
+
+void learn_table(Session& stream, const std::string& path, const TableArguments& arguments,
+                 bool learns_copies) {
+  learn_table(stream, std::vector<std::string>{path}, arguments, learns_copies);
+}
+
+void learn_table(Session& stream, const std::vector<std::string>& files,
+                 const TableArguments& arguments, bool learns_copies) {
+  PairTable table(files, arguments);
+  if (!learns_copies) table.expect_two_texts();
+  learn_rows(stream, table);
   table.finish();
   if (stream.facts().pairs == 0) {
-    throw Error(
-        fmt::format("{}: found no pair to learn from, expected at least one; a text with "
-                    "itself is only learned with --learn-identical true",
-                    table.table().lines().name()));
+    throw Error(fmt::format(
+        "{}: found no pair to learn from, expected at least one; a text with "
+        "itself is only learned with --learn-identical true, and nothing that --rules reject",
+        table.name()));
   }
   stream.finish();
 }

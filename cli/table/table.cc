@@ -14,9 +14,6 @@
 namespace phsic {
 namespace {
 
-constexpr std::string_view kByteOrderMark = "\xef\xbb\xbf";
-// Beyond this a batch is not filled, however few its rows.
-constexpr std::size_t kBatchBytes = std::size_t{8} << 20;
 // A file that begins with more empty lines is taken for TSV.
 constexpr std::size_t kMostBlankLines = 1000;
 // The place of an optional column that is not there.

@@ -13,12 +13,14 @@
 #include <exception>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "cli/table/line_reader.h"
 #include "cli/table/row_batch.h"
+#include "cli/table/row_source.h"
 
 namespace phsic {
 
@@ -53,27 +55,24 @@ struct TableOptions {
   Following following = {};
 };
 
-class Table {
+class Table : public RowSource {
  public:
   // A path, or "-" for standard input. Waits for the first line that is not empty. Throws an Error
   // if the file cannot be opened, or if a wanted column cannot be, naming those that there are.
   Table(const std::string& path, TableOptions options);
-  ~Table();
+  ~Table() override;
   Table(const Table&) = delete;
   Table& operator=(const Table&) = delete;
   Table(Table&&) = delete;
   Table& operator=(Table&&) = delete;
 
-  enum class Wait : std::uint8_t {
-    kForAll,  // for max_rows, or the end
-    kForOne,  // for one row; more only if they are there already
-  };
+  // A line longer than kMaxLine is a row without its text, and has a problem. An Error names the
+  // line, too.
+  std::size_t read(RowBatch& batch, std::size_t max_rows, Wait wait = Wait::kForAll) override;
 
-  // Fills the batch with the next rows and gives their number, 0 at the end. Stops before max_rows
-  // when the batch is some MiB large. A line longer than kMaxLine is a row without its text, and
-  // has a problem. Throws an Error that names file and line when the rest cannot be read, after the
-  // rows before it have been given.
-  std::size_t read(RowBatch& batch, std::size_t max_rows, Wait wait = Wait::kForAll);
+  [[nodiscard]] const std::string& name() const override { return lines_.name(); }
+  [[nodiscard]] std::uint64_t bytes_read() const override { return lines_.bytes_read(); }
+  [[nodiscard]] std::optional<std::uint64_t> size() const override { return lines_.size(); }
 
   [[nodiscard]] TableFormat format() const { return format_; }  // never kAuto
   // The header as it was, without '\n'; empty if there is none.

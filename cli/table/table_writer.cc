@@ -1,13 +1,9 @@
 #include "cli/table/table_writer.h"
 
-#include <fcntl.h>
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <algorithm>
-#include <cerrno>
 #include <cmath>
-#include <cstring>
 #include <iterator>
 #include <utility>
 
@@ -15,8 +11,6 @@
 
 namespace phsic {
 namespace {
-
-constexpr std::size_t kBufferBytes = std::size_t{1} << 16;
 
 void append_tsv_text(std::string& to, std::string_view text) {
   std::replace_copy_if(
@@ -47,28 +41,14 @@ void append_json_value(std::string& to, const Value& value) {
 }  // namespace
 
 TableWriter::TableWriter(const std::string& path, WriterOptions options)
-    : options_(std::move(options)), name_(path == "-" ? "standard output" : path) {
-  constexpr int kMode = 0666;
-  fd_ = path == "-" ? STDOUT_FILENO
-                    : ::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, kMode);
-  if (fd_ < 0) fail(errno);
-  owned_ = path != "-";
-  is_terminal_ = ::isatty(fd_) == 1;
+    : options_(std::move(options)), sink_(path) {
   for (const std::string& name : options_.names) json_names_.push_back(to_json(name));
-}
-
-TableWriter::~TableWriter() {
-  try {
-    finish();
-  } catch (const std::exception&) {
-    // Who wants to know calls finish().
-  }
 }
 
 void TableWriter::header(std::string_view line) {
   const std::vector<Value> names(options_.names.begin(), options_.names.end());
   append_tsv(line, names);
-  flush_if_full();
+  hand_over();
 }
 
 void TableWriter::row(const RowBatch& batch, std::size_t i, std::span<const Value> values) {
@@ -80,7 +60,7 @@ void TableWriter::row(const RowBatch& batch, std::size_t i, std::span<const Valu
     buffer_ += batch.line(i);
     buffer_ += '\n';
   }
-  flush_if_full();
+  hand_over();
 }
 
 void TableWriter::append_tsv(std::string_view line, std::span<const Value> values) {
@@ -112,33 +92,9 @@ void TableWriter::append_json(std::string_view line, std::span<const Value> valu
   buffer_ += '\n';
 }
 
-void TableWriter::flush_if_full() {
-  if (buffer_.size() >= kBufferBytes) flush();
-}
-
-void TableWriter::flush() {
-  if (is_terminal_) buffer_ = printable_lines(buffer_);
-  std::string_view rest = buffer_;
-  while (!rest.empty()) {
-    const ::ssize_t count = ::write(fd_, rest.data(), rest.size());
-    if (count < 0 && errno == EINTR) continue;
-    if (count < 0) fail(errno);
-    rest.remove_prefix(static_cast<std::size_t>(count));
-  }
+void TableWriter::hand_over() {
+  sink_.write(buffer_);
   buffer_.clear();
-}
-
-void TableWriter::finish() {
-  flush();
-  if (!std::exchange(owned_, false)) return;
-  // Some file systems tell only now that the disk is full.
-  if (::close(fd_) != 0) fail(errno);
-}
-
-void TableWriter::fail(int code) {
-  // Nothing is tried again.
-  buffer_.clear();
-  throw WriteError(fmt::format("{}: {}", name_, std::strerror(code)), code);
 }
 
 }  // namespace phsic

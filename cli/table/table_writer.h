@@ -2,8 +2,8 @@
 //
 // TSV: `line \t value \t value`, before a '\r' that ends the line. JSONL: the values become the
 // last members of the object, all other bytes stay; a line that is no object is written as it is.
-// Each line ends with '\n', also the last. What a terminal gets is fit for it (text.h). Buffered.
-// Not thread-safe.
+// Each line ends with '\n', also the last. The name of the file says whether it is compressed, and
+// what a terminal gets is fit for it (byte_sink.h). Buffered. Not thread-safe.
 #pragma once
 
 #include <cstdint>
@@ -13,9 +13,9 @@
 #include <variant>
 #include <vector>
 
+#include "cli/table/byte_sink.h"
 #include "cli/table/row_batch.h"
 #include "cli/table/table.h"
-#include "core/error.h"
 
 namespace phsic {
 
@@ -29,53 +29,32 @@ struct WriterOptions {
   bool values_only = false;                // leaves out the line: values with tabs between them
 };
 
-// The output could not be written. code() is the errno: EPIPE when nobody reads any more, which one
-// sees only if SIGPIPE is ignored.
-class WriteError : public Error {
- public:
-  WriteError(const std::string& message, int code) : Error(message), code_(code) {}
-  [[nodiscard]] int code() const { return code_; }
-
- private:
-  int code_;
-};
-
 class TableWriter {
  public:
   // Creates or overwrites the file `path`, or writes to standard output for "-". Throws a
-  // WriteError.
+  // WriteError, as all functions here do. What the destructor does about a writer that was not
+  // finished: see ByteSink.
   TableWriter(const std::string& path, WriterOptions options);
-  // Writes what is left, without telling whether that worked; finish() tells.
-  ~TableWriter();
-  TableWriter(const TableWriter&) = delete;
-  TableWriter& operator=(const TableWriter&) = delete;
-  TableWriter(TableWriter&&) = delete;
-  TableWriter& operator=(TableWriter&&) = delete;
 
   // The header of a TSV, with the names appended.
   void header(std::string_view line);
   // Row i with its values. REQUIRES: as many values as names.
   void row(const RowBatch& batch, std::size_t i, std::span<const Value> values);
 
-  // Hands everything to the system. These three throw a WriteError.
-  void flush();
-  // Flushes and closes; nothing may be written after it.
-  void finish();
+  // Hands everything to the system, as far as the compression can.
+  void flush() { sink_.flush(); }
+  // Writes what is left and closes; nothing may be written after it.
+  void finish() { sink_.finish(); }
 
  private:
   void append_tsv(std::string_view line, std::span<const Value> values);
   void append_json(std::string_view line, std::span<const Value> values);
-  void append_values(std::span<const Value> values);
-  void flush_if_full();
-  [[noreturn]] void fail(int code);
+  void hand_over();
 
   WriterOptions options_;
   std::vector<std::string> json_names_;  // quoted and escaped
-  std::string name_;
-  std::string buffer_;
-  int fd_ = -1;
-  bool owned_ = false;
-  bool is_terminal_ = false;
+  ByteSink sink_;
+  std::string buffer_;  // the line being written
 };
 
 }  // namespace phsic

@@ -50,7 +50,7 @@ StreamFacts score_choices(const std::string& learn, const std::string& input,
   require_two_inputs(learn, input);
   StreamSpec spec;
   const auto stream = model.open(table, &spec);
-  learn_table(*stream, learn, table, spec.learns_identical);
+  if (!learn.empty()) learn_table(*stream, learn, table, spec.learns_identical);
   Table lines(input, options_for(table));
   Progress progress;
   BadLines bad_lines(table.bad_lines, progress);

@@ -21,10 +21,10 @@ struct ScoredChoices {
   std::string problem;         // if not empty, there are no scores
 };
 
-// Learns the table `learn`, scores the candidates of each line of `input` and hands the lines to
-// `take`, in order. TSV: context, candidate, candidate, ... JSONL: members x and candidates.
-// Returns what the stream knows of itself. Throws a UselessTableError if nearly no line of one of
-// the two was of use.
+// Learns the table `learn`, unless it is empty, scores the candidates of each line of `input` and
+// hands the lines to `take`, in order. TSV: context, candidate, candidate, ... JSONL: members x and
+// candidates. Returns what the stream knows of itself. Throws a UselessTableError if nearly no line
+// of one of the two was of use.
 StreamFacts score_choices(const std::string& learn, const std::string& input,
                           const TableArguments& table, const ModelArguments& model,
                           const std::function<void(const ScoredChoices&)>& take);

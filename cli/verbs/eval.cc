@@ -22,6 +22,7 @@ using Json = nlohmann::ordered_json;
 
 constexpr double kWarmUp = 0.2;  // the share of a stream that is learned before it is judged
 constexpr std::size_t kOthers = 9;
+constexpr std::size_t kFewRows = 256;
 
 Json number_or_null(double value) { return std::isfinite(value) ? Json(value) : Json(); }
 
@@ -210,18 +211,21 @@ void run_eval_detect(const DetectArguments& arguments) {
   StreamSpec spec;
   const auto stream = arguments.model.open(arguments.table, &spec);
   PairTable table(arguments.input, arguments.table, {arguments.label});
-  if (!spec.learns_identical) table.expect_two_texts();
+  const bool learns = !arguments.model.is_fixed();
+  if (learns && !spec.learns_identical) table.expect_two_texts();
   PairBatch batch;
-  std::vector<PairProblem> problems;
-  std::vector<double> scores;
+  PairResults results;
   LabelledScores labelled;
-  while (table.read(batch, std::min(kBatchRows, stream->until_refresh()))) {
-    scores.resize(batch.size());
-    stream->score_then_learn(batch.pairs(), scores.data(), problems);
-    table.report(batch, problems);
+  while (table.read(batch, learns ? std::min(kBatchRows, stream->until_refresh()) : kBatchRows)) {
+    if (learns) {
+      stream->score_then_learn(batch.pairs(), results);
+    } else {
+      stream->score(batch.pairs(), results);
+    }
+    table.report(batch, results.problems);
     for (std::size_t i = 0; i < batch.size(); ++i) {
-      if (std::isnan(scores[i])) continue;
-      labelled.add(batch.rows.field(batch.row_of[i], PairTable::kExtra), scores[i]);
+      if (std::isnan(results.scores[i])) continue;
+      labelled.add(batch.rows.field(batch.row_of[i], PairTable::kExtra), results.scores[i]);
     }
   }
   table.finish();
@@ -232,7 +236,8 @@ void EvalRankArguments::add_to(CLI::App& verb) {
   verb.add_option("CHOICES", input,
                   "lines of context, true candidate, other candidates; - for standard input "
                   "(default)");
-  verb.add_option("--learn", learn, "table of pairs to learn from")->type_name("FILE")->required();
+  verb.add_option("--learn", learn, "table of pairs to learn from, unless there is a --model")
+      ->type_name("FILE");
   add_json_flag(verb, json);
   table.add_to(verb, TableUse::kRead);
   model.add_to(verb);
@@ -244,6 +249,7 @@ void EvalRankArguments::add_to(CLI::App& verb) {
 }
 
 void run_eval_rank(const EvalRankArguments& arguments) {
+  arguments.model.require_something_to_learn(arguments.learn);
   Ranking ranking;
   const auto facts = score_choices(arguments.learn, arguments.input, arguments.table,
                                    arguments.model, [&](const ScoredChoices& line) {
@@ -274,14 +280,16 @@ void run_eval_next(const EvalNextArguments& arguments) {
   StreamSpec spec;
   const auto stream = arguments.model.open(arguments.table, &spec);
   PairTable table(arguments.input, arguments.table);
-  if (!spec.learns_identical) table.expect_two_texts();
+  const bool learns = !arguments.model.is_fixed();
+  if (learns && !spec.learns_identical) table.expect_two_texts();
   PairBatch batch;
   std::vector<PairProblem> problems;
   EarlierTexts earlier;
   Random random(spec.seed);
   std::vector<std::string_view> candidates;
   std::vector<double> all_scores;  // 1 + kOthers of each pair
-  while (table.read(batch, std::min(kBatchRows, stream->until_refresh()))) {
+  // Pairs of one batch are no earlier ones of each other.
+  while (table.read(batch, learns ? std::min(kBatchRows, stream->until_refresh()) : kFewRows)) {
     for (std::size_t i = 0; i < batch.size() && earlier.size() > 0; ++i) {
       candidates.assign(1, batch.y[i]);
       earlier.draw(batch.y[i], random, candidates);
@@ -291,6 +299,7 @@ void run_eval_next(const EvalNextArguments& arguments) {
       if (!problems.empty()) all_scores.resize(first);
     }
     for (const auto text : batch.y) earlier.add(text);
+    if (!learns) continue;
     stream->learn_and_refresh(batch.pairs(), problems);
     table.report(batch, problems);
   }

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <string>
+#include <vector>
 
 #include "cli/client/connect_arguments.h"
 
@@ -11,8 +12,12 @@ namespace phsic {
 struct ExplainArguments {
   std::string x;
   std::string y;
+  std::string id;  // of a pair that a daemon has dropped, instead of two texts
   std::uint64_t top = 5;
   bool json = false;
+  std::string model;  // a model file instead of a daemon; empty: none
+  bool trust = false;
+  std::vector<std::string> encoder_path;
   ConnectArguments daemon;
 
   void add_to(CLI::App& verb);

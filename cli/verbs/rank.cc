@@ -44,7 +44,8 @@ void RankArguments::add_to(CLI::App& verb) {
   verb.add_option("INPUT", input,
                   "lines of context and candidates with tabs between them, or JSONL with x and "
                   "candidates; - for standard input (default)");
-  verb.add_option("--learn", learn, "table of pairs to learn from")->type_name("FILE")->required();
+  verb.add_option("--learn", learn, "table of pairs to learn from, unless there is a --model")
+      ->type_name("FILE");
   table.add_to(verb, TableUse::kReadAndWritten);
   model.add_to(verb);
   verb.footer(
@@ -55,10 +56,12 @@ void RankArguments::add_to(CLI::App& verb) {
       "\"...\"}.\n\n"
       "Examples:\n"
       "  phsic rank --learn dialogues.tsv.gz replies.tsv > ranked.jsonl\n"
+      "  phsic rank --model dialogues.phsic replies.tsv\n"
       "  phsic rank --learn dialogues.tsv.gz --encoder wordvec:file=glove.txt.gz replies.tsv");
 }
 
 void run_rank(const RankArguments& arguments) {
+  arguments.model.require_something_to_learn(arguments.learn);
   score_choices(arguments.learn, arguments.input, arguments.table, arguments.model,
                 [&](const ScoredChoices& line) {
                   const bool drops = arguments.table.bad_lines == BadLinePolicy::kDrop;

@@ -4,21 +4,16 @@
 #include <string>
 #include <vector>
 
-#include "cli/arguments.h"
+#include "cli/verbs/table_pass.h"
 
 namespace phsic {
 
 struct ScoreArguments {
-  std::string input = "-";
-  std::string learn;  // a table to learn from first
-  bool two_pass = false;
+  PassArguments pass;
   std::string output = "-";
   std::string score_name = "score";
-  std::vector<std::string> with;  // "percentile", "p-value"
+  std::vector<std::string> with;  // "percentile", "p-value", "decision", "reason"
   bool score_only = false;
-  bool flush = false;
-  TableArguments table;
-  ModelArguments model;
 
   void add_to(CLI::App& verb);
 };

@@ -11,6 +11,7 @@
 
 #include "cli/arguments.h"
 #include "core/error.h"
+#include "decide/memory_replay.h"
 #include "state/state_lock.h"
 #include "state/stored_options.h"
 #include "state/survey.h"
@@ -106,7 +107,7 @@ std::size_t replay_all(const StateFile& file, const EncoderPath& path, Trust tru
   std::size_t problems = 0;
   for (const auto& record : file.streams()) {
     try {
-      const auto copy = take_out(file, record, path, trust);
+      const auto copy = take_out(file, record, path, trust, {}, remember_decisions);
       for (const auto& remark : copy.remarks) fmt::print("{}\n", printable(remark));
       problems += copy.remarks.size();
       fmt::print("stream {}: recovered {} pairs, {} of them from the journal\n",
@@ -121,6 +122,10 @@ std::size_t replay_all(const StateFile& file, const EncoderPath& path, Trust tru
 }
 
 }  // namespace
+
+std::unique_ptr<DecisionReplay> remember_decisions(const StoredOptions& options) {
+  return std::make_unique<MemoryReplay>(plan_of(decide_spec_of(options), spec_of(options)));
+}
 
 void add_state_file(CLI::App& verb, std::string& file) {
   verb.add_option("FILE", file, "the state file of a daemon")->required();

@@ -1,10 +1,13 @@
 // phsic state info, verify, backup: what looks at a state file, also while a daemon writes to it.
 #pragma once
 
+#include <memory>
 #include <string>
 #include <vector>
 
+#include "engine/decision_replay.h"
 #include "state/state_file.h"
+#include "state/stored_options.h"
 #include "state/stream_copy.h"
 
 namespace CLI {  // NOLINT(readability-identifier-naming): it is theirs
@@ -43,6 +46,8 @@ void run_state_backup(const StateBackupArguments& arguments);
 // What the verbs about state files have in common.
 void add_state_file(CLI::App& verb, std::string& file);
 [[nodiscard]] StateFile open_state_to_read(const std::string& file);
+// A DecisionsOf (state/stored_options.h).
+[[nodiscard]] std::unique_ptr<DecisionReplay> remember_decisions(const StoredOptions& options);
 void add_trust(CLI::App& verb, bool& trust);
 [[nodiscard]] Trust trust_of(bool trust);
 

@@ -10,6 +10,7 @@
 #include "cli/arguments.h"
 #include "cli/verbs/state.h"
 #include "core/error.h"
+#include "decide/memory_replay.h"
 #include "state/replacement.h"
 #include "state/state_lock.h"
 #include "state/stream_copy.h"
@@ -41,6 +42,15 @@ void write_copy(const StreamCopy& copy, const std::string& output, bool force) {
              copy.stream->pairs(), bytes.size());
 }
 
+// What was decided about the pairs of two streams, in the parts of the first. Its options count.
+void merge_parts(StreamCopy& copy, const StreamCopy& other) {
+  auto& parts = copy.serving.parts;
+  const auto options = parts.find(kDecideOptionsPart);
+  const auto spec =
+      options == parts.end() ? DecideSpec() : decide_spec_of(parse_options(options->second));
+  merge_decisions(parts, other.serving.parts, plan_of(spec, spec_of(copy.options)));
+}
+
 }  // namespace
 
 void StateExportArguments::add_to(CLI::App& verb) {
@@ -64,8 +74,10 @@ void run_state_export(const StateExportArguments& arguments) {
   StreamCopy copy;
   file.look([&] {
     copy = take_out(file, find_stream(file, arguments.stream), path_of(arguments.encoder_path),
-                    trust_of(arguments.trust), marks);
+                    trust_of(arguments.trust), marks, remember_decisions);
   });
+  const auto decides = decide_options_of(copy.options);
+  if (!decides.empty()) copy.serving.parts[kDecideOptionsPart] = options_json(decides);
   for (const auto& problem : lost) fmt::print(stderr, "phsic: {}\n", printable(problem));
   for (const auto& remark : copy.remarks) fmt::print(stderr, "phsic: {}\n", printable(remark));
   if ((copy.lost > 0 || !lost.empty()) && !arguments.despite_damage) {
@@ -136,6 +148,7 @@ void run_state_merge(const StateMergeArguments& arguments) {
     }
     try {
       merge_in(*sum, copy);
+      merge_parts(*sum, copy);
     } catch (const Error& problem) {
       throw Error(fmt::format("{} and {}: {}", input, first, problem.what()));
     }

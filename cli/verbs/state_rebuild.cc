@@ -94,6 +94,7 @@ void run_state_rebuild(const StateRebuildArguments& arguments) {
   options.stream = record.name;
   options.options = options_of(arguments, record, parse_options(record.options));
   options.keeps_journal = arguments.keep_journal;
+  options.decisions_of = remember_decisions;
   const bool has_times = arguments.from.empty() || !arguments.table.time.empty();
   const auto spec = spec_of(options.options);
   if (spec.forgetting.by_seconds() && !has_times) {

@@ -24,9 +24,9 @@ class Caller {
   // refused, but waits for has_room().
   [[nodiscard]] virtual bool is_source() const = 0;
 
-  // All pairs of the task are scored, and what remains to be told is short: the place for encoding
-  // scores. Called once at most, before done(), in one of the lane's workers. May throw a
-  // std::bad_alloc; done() is then called with an error.
+  // All pairs of the task are scored and decided about, and what remains to be told is short: the
+  // place for encoding scores. Called once at most, before done(), in one of the lane's workers.
+  // May throw a std::bad_alloc; done() is then called with an error.
   virtual void prepare(Task& task) = 0;
   // Nothing more becomes of the task: it is answered, or what it brought is learned. Called once,
   // from any thread, which it must not hold up.

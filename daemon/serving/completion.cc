@@ -19,7 +19,8 @@ void give_up(Outcome& outcome) {
     std::vector<double>().swap(*values);
   }
   std::vector<PairProblem>().swap(outcome.problems);
-  std::vector<std::uint8_t>().swap(outcome.flagged);
+  std::vector<std::uint8_t>().swap(outcome.verdict);
+  std::vector<ReasonCode>().swap(outcome.reason);
   outcome.explanation.reset();
   outcome.error.emplace("failed", reason(std::bad_alloc()));
 }
@@ -37,9 +38,7 @@ void Completion::begin(Task& task) {
 
 void Completion::scored(const Slice& slice) {
   const auto rows = rows_of(slice.count);
-  if (slice.task->unscored.fetch_sub(rows) != rows) return;
-  finish_scoring(*slice.task);
-  end_work(slice.task);
+  if (slice.task->unscored.fetch_sub(rows) == rows) end_work(slice.task);
 }
 
 void Completion::sequenced(const std::shared_ptr<Task>& task, std::size_t rows) {
@@ -91,14 +90,17 @@ void Completion::fail(const Slice& slice, const char* message) {
   reporter_.tell_failure(message);
 }
 
-void Completion::finish_scoring(Task& task) {
+void Completion::tell(Task& task) {
   try {
     // Workers have added them in any order.
     auto& problems = task.outcome.problems;
     std::stable_sort(problems.begin(), problems.end(),
                      [](const auto& a, const auto& b) { return a.row < b.row; });
     // Pairs that the encoder failed on, too: the feed has a message for each.
-    if (task.request.operation == Operation::kScore) reporter_.tell_scored(task);
+    if (task.request.operation == Operation::kScore) {
+      raised_.add(task);
+      reporter_.tell_scored(task);
+    }
     if (!task.is_hopeless) task.caller->prepare(task);
   } catch (const std::bad_alloc&) {
     task.is_hopeless = true;
@@ -108,6 +110,7 @@ void Completion::finish_scoring(Task& task) {
 // The pairs go before this part ends: afterwards another thread may be telling the caller.
 void Completion::end_work(const std::shared_ptr<Task>& task) {
   if (task->work_left.fetch_sub(1) != 1) return;
+  tell(*task);
   if (task->waits_for_learner) let_go_of_pairs(*task);
   end_part(task);
 }
@@ -146,6 +149,7 @@ void Completion::fill_in(Task& task) const {
   auto& outcome = task.outcome;
   outcome.learned = task.learned;
   outcome.duplicates = task.duplicates;
+  outcome.rejected = task.rejected;
   if (task.request.learns) outcome.until_refresh = until_refresh();
   if (task.request.operation == Operation::kRefresh) {
     outcome.published = stream_.published();

@@ -2,7 +2,8 @@
 //
 // A task has up to three parts, done in any order by different threads: its rows are scored; they
 // are put in order for the learner, if it teaches; and the learner or the disk has come so far, if
-// it waits for that. The first two are the work that needs its pairs.
+// it waits for that. The first two are the work that needs its pairs. When both are done everything
+// is decided about them: then the feed is told, and the answer written.
 #pragma once
 
 #include <cstdint>
@@ -11,6 +12,7 @@
 
 #include "daemon/serving/backlog.h"
 #include "daemon/serving/lane_counters.h"
+#include "daemon/serving/raised_pairs.h"
 #include "daemon/serving/reporter.h"
 #include "daemon/serving/task.h"
 #include "daemon/serving/waiting_sources.h"
@@ -21,17 +23,18 @@ namespace phsic {
 class Completion {
  public:
   Completion(const StreamScorer& stream, Backlog& backlog, LaneCounters& counters,
-             Reporter& reporter, WaitingSources& sources)
+             Reporter& reporter, WaitingSources& sources, RaisedPairs& raised)
       : stream_(stream),
         backlog_(backlog),
         counters_(counters),
         reporter_(reporter),
-        sources_(sources) {}
+        sources_(sources),
+        raised_(raised) {}
 
   // Counts the parts of a task. Before it is queued.
   static void begin(Task& task);
 
-  // These rows are scored and decided about, or could not be.
+  // These rows are scored, or could not be.
   void scored(const Slice& slice);
   // So many rows have been put in order for the learner, or given up.
   void sequenced(const std::shared_ptr<Task>& task, std::size_t rows);
@@ -48,7 +51,7 @@ class Completion {
   void fail_to_learn(Task& task, const char* message);
 
  private:
-  void finish_scoring(Task& task);
+  void tell(Task& task);
   void end_work(const std::shared_ptr<Task>& task);
   void end_part(const std::shared_ptr<Task>& task);
   void let_go_of_pairs(Task& task);
@@ -61,6 +64,7 @@ class Completion {
   LaneCounters& counters_;
   Reporter& reporter_;
   WaitingSources& sources_;
+  RaisedPairs& raised_;
 };
 
 }  // namespace phsic

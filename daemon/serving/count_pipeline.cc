@@ -10,7 +10,8 @@ CountPipeline::CountPipeline(LaneParts& parts, Recovery recovery)
     : parts_(parts),
       tasks_(parts.journal.get(), parts.completion),
       snapshots_(*parts.stream, parts.journal.get(), parts.background, parts.drift, parts.counters,
-                 parts.completion, parts.reporter, [this] { parts_.queue.wake(); }),
+                 parts.decisions, parts.completion, parts.reporter,
+                 [this] { parts_.queue.wake(); }),
       answers_(parts.settings.batch_pairs, parts.completion),
       stage_(parts, std::move(recovery.serving.ids), snapshots_, tasks_, answers_) {
   if (parts_.journal != nullptr) {
@@ -27,6 +28,8 @@ CountPipeline::CountPipeline(LaneParts& parts, Recovery recovery)
     throw;
   }
 }
+
+void CountPipeline::update(const StreamSettings& /*settings*/) { parts_.queue.wake(); }
 
 CountPipeline::~CountPipeline() { join(); }
 

@@ -21,7 +21,7 @@ class CountPipeline : public Pipeline {
   CountPipeline(CountPipeline&&) = delete;
   CountPipeline& operator=(CountPipeline&&) = delete;
 
-  void update(const StreamSettings& /*settings*/) override {}
+  void update(const StreamSettings& settings) override;
   [[nodiscard]] bool score_here(const std::shared_ptr<Task>& /*task*/) override { return false; }
 
  private:

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "daemon/serving/learn_block.h"
+#include "decide/decision_memory.h"
 #include "engine/reason.h"
 
 namespace phsic {
@@ -22,8 +23,10 @@ CountStage::CountStage(LaneParts& parts, SeenIds seen, Snapshots& snapshots, Dur
 void CountStage::run(Amount most) {
   WorkerScratch scratch(most.pairs);
   while (parts_.queue.take(scratch.taken, most, snapshots_.next_look())) {
+    parts_.decisions.follow_plan();
+    parts_.decide.check(scratch.taken.slices, scratch.rules);
     score(scratch);
-    parts_.decide.decide(scratch.taken.slices);
+    parts_.decide.count(scratch.taken.slices);
     hand_on(scratch);
     scratch.clear();
     snapshots_.take_if_due();
@@ -59,6 +62,7 @@ void CountStage::choose(const Group& group) {
       auto fate = Fate::kAside;
       if (task->request.learns) {
         fate = group.batch.usable[fates_.size()] ? Fate::kNew : Fate::kRefused;
+        if (is_rejection(task->outcome.reason[i])) fate = Fate::kRejected;
       }
       const auto id = fate == Fate::kNew ? id_of(task->request, i) : kNoId;
       if (id != kNoId && (seen_.contains(id) || !ids_.insert(id).second)) fate = Fate::kDuplicate;
@@ -70,28 +74,46 @@ void CountStage::choose(const Group& group) {
 // The first so many rows have been counted. This cannot be taken back: without memory to note it
 // down the daemon ends.
 void CountStage::note(const Group& group, std::size_t rows) noexcept {
-  auto* const journal = parts_.journal.get();
-  auto& counters = parts_.counters;
+  const auto& cut = group.batch.published->cut;
   std::size_t row = 0;
   for (const auto& [task, first, count] : group.slices) {
     for (std::size_t i = first; i < first + count && row < rows; ++i, ++row) {
-      switch (fates_[row]) {
-        case Fate::kAside: break;
-        case Fate::kRefused: ++counters.refused; break;
-        case Fate::kDuplicate:
-          ++counters.duplicates;
-          ++task->duplicates;
-          break;
-        case Fate::kNew: {
-          const auto id = id_of(task->request, i);
-          ++counters.learned;
-          ++task->learned;
-          seen_.add(id);
-          const auto& pairs = task->request.pairs;
-          if (journal != nullptr) journal->add(pairs.x[i], pairs.y[i], times_[row], id);
-          break;
-        }
+      auto decision = task->outcome.reason.empty() ? Decision() : task->outcome.decision(i);
+      if (task->request.scores && fates_[row] != Fate::kRejected) {
+        decision = decide_by_score(group.batch.scores[row], cut);
       }
+      note(*task, i, fates_[row], times_[row], decision);
+    }
+  }
+}
+
+void CountStage::note(Task& task, std::size_t i, Fate fate, double time, const Decision& decision) {
+  auto& counters = parts_.counters;
+  const auto& pairs = task.request.pairs;
+  if (fate == Fate::kRejected || fate == Fate::kNew) {
+    counters.taught.add(decision);
+  } else if (fate != Fate::kAside && task.request.scores) {
+    counters.aside.add(decision);
+  }
+  switch (fate) {
+    case Fate::kAside: break;
+    case Fate::kRefused: ++counters.refused; break;
+    case Fate::kRejected:
+      ++counters.rejected;
+      ++task.rejected;
+      parts_.decisions.rejected(code_of(decision));
+      break;
+    case Fate::kDuplicate:
+      ++counters.duplicates;
+      ++task.duplicates;
+      break;
+    case Fate::kNew: {
+      const auto id = id_of(task.request, i);
+      ++counters.learned;
+      ++task.learned;
+      seen_.add(id);
+      parts_.decisions.learned(pairs.x[i], pairs.y[i], {}, time, id, code_of(decision));
+      break;
     }
   }
 }

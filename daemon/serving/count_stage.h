@@ -27,11 +27,12 @@ class CountStage : private ScoreStage {
 
  private:
   // What becomes of a row.
-  enum class Fate : unsigned char { kAside, kRefused, kDuplicate, kNew };
+  enum class Fate : unsigned char { kAside, kRefused, kRejected, kDuplicate, kNew };
 
   void score_group(Group& group, WorkerScratch& scratch) override;
   void choose(const Group& group);
   void note(const Group& group, std::size_t rows) noexcept;
+  void note(Task& task, std::size_t i, Fate fate, double time, const Decision& decision);
   void fail_from(std::size_t row, Group& group);
   void hand_on(WorkerScratch& scratch);
 

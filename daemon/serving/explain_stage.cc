@@ -1,9 +1,14 @@
 #include "daemon/serving/explain_stage.h"
 
+#include <fmt/format.h>
+
 #include <exception>
+#include <limits>
 #include <utility>
 
+#include "core/calibration.h"
 #include "daemon/serving/when_memory.h"
+#include "decide/decision_memory.h"
 #include "engine/reason.h"
 
 namespace phsic {
@@ -14,9 +19,13 @@ constexpr std::uint64_t kMostWaiting = 64;
 }  // namespace
 
 ExplainStage::ExplainStage(const StreamScorer& stream, std::uint64_t most_bytes,
-                           Background& background, LaneCounters& counters, Completion& completion)
+                           Background& background, const DecideStage& decide,
+                           const RaisedPairs& raised, LaneCounters& counters,
+                           Completion& completion)
     : stream_(stream),
       background_(background),
+      decide_(decide),
+      raised_(raised),
       counters_(counters),
       completion_(completion),
       waiting_({kMostWaiting, most_bytes}) {}
@@ -46,20 +55,59 @@ void ExplainStage::explain(Task& task) {
   auto& request = task.request;
   auto& outcome = task.outcome;
   try {
-    auto found = stream_.explain(request.pairs.x[0], request.pairs.y[0], request.top);
-    if (!found) {
-      outcome.error.emplace("not_ready",
-                            "there is no model yet to explain with, expected one after a refresh");
-    } else if (!found->problem.empty()) {
-      outcome.error.emplace("bad_request", found->problem);
+    if (!request.pair_id.empty()) {
+      explain_raised(task);
     } else {
-      outcome.explanation = std::move(found);
+      explain(request.pairs.x[0], request.pairs.y[0], task);
     }
   } catch (const std::exception& problem) {
     ++counters_.failed;
     request.pairs = {};
     when_there_is_memory([&] { outcome.error.emplace("failed", reason(problem)); });
   }
+}
+
+// With the numbers as they were, and the reasons that the present model would have.
+void ExplainStage::explain_raised(Task& task) {
+  auto& outcome = task.outcome;
+  outcome.raised = raised_.find(task.request.pair_id);
+  if (!outcome.raised) {
+    outcome.error.emplace(
+        "unknown_pair",
+        fmt::format("no pair of the id {} was dropped not long ago, expected one that was",
+                    task.request.pair_id));
+    return;
+  }
+  if (outcome.raised->are_vectors) return;
+  explain(outcome.raised->x, outcome.raised->y, task);
+  // There may be nothing to explain with: what was remembered is told all the same.
+  outcome.error.reset();
+}
+
+void ExplainStage::explain(std::string_view x, std::string_view y, Task& task) {
+  auto& outcome = task.outcome;
+  auto found = stream_.explain(x, y, task.request.top);
+  if (!found) {
+    outcome.error.emplace("not_ready",
+                          "there is no model yet to explain with, expected one after a refresh");
+    return;
+  }
+  if (!found->problem.empty()) {
+    outcome.error.emplace("bad_request", found->problem);
+    return;
+  }
+  const auto& published = *found->published;
+  const auto& calibration = published.calibration();
+  constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
+  outcome.percentile.assign(1, calibration.percentile(found->score).value_or(kNone));
+  outcome.p_value.assign(1, calibration.p_value(found->score).value_or(kNone));
+  RuleScratch scratch;
+  const auto broken = decide_.broken_rule(x, y, scratch);
+  const auto decision = broken == reasons::kNone ? decide_by_score(found->score, published.cut)
+                                                 : Decision{Verdict::kDrop, broken};
+  outcome.verdict.assign(1, static_cast<std::uint8_t>(decision.verdict));
+  outcome.reason.assign(1, decision.reason);
+  outcome.explanation = std::move(found);
 }
 
 }  // namespace phsic

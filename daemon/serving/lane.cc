@@ -22,8 +22,8 @@ void require_shape(std::string_view side, ItemShape found, ItemShape expected) {
 Lane::Lane(const StreamSettings& settings, std::unique_ptr<Stream> stream, Recovery recovery,
            std::unique_ptr<StreamJournal> journal, LaneListener& listener)
     : parts_(settings, std::move(stream), recovery, std::move(journal), listener),
-      explain_(*parts_.stream, settings.queue_bytes, parts_.background, parts_.counters,
-               parts_.completion),
+      explain_(*parts_.stream, settings.queue_bytes, parts_.background, parts_.decide,
+               parts_.raised, parts_.counters, parts_.completion),
       pipeline_(Pipeline::start(parts_, std::move(recovery))) {}
 
 Lane::~Lane() { close(); }
@@ -77,12 +77,18 @@ void Lane::make_ready(Task& task) {
       request.is_order() ||
       (request.learns && (request.waits || task.outcome.is_durable || task.caller->is_source()));
   Completion::begin(task);
-  if (!request.scores) return;
   const auto rows = request.pairs.size();
+  if (request.is_decided()) {
+    // What is only taught is kept unless there is something against it.
+    const auto first = request.scores ? Decision{Verdict::kUndecided, reasons::kUnscored}
+                                      : Decision{Verdict::kKeep, reasons::kNone};
+    task.outcome.verdict.assign(rows, static_cast<std::uint8_t>(first.verdict));
+    task.outcome.reason.assign(rows, first.reason);
+  }
+  if (!request.scores) return;
   task.outcome.score.assign(rows, kNan);
   task.outcome.percentile.assign(rows, kNan);
   task.outcome.p_value.assign(rows, kNan);
-  if (request.operation == Operation::kScore) task.outcome.flagged.assign(rows, 0);
 }
 
 bool Lane::offer(const std::shared_ptr<Task>& task) {
@@ -137,7 +143,8 @@ void Lane::update(const StreamSettings& settings) {
   parts_.settings = settings;
   parts_.queue.set_limits({settings.queue_pairs, settings.queue_bytes}, settings.learn_share);
   parts_.unlearned.set_limits({settings.learn_queue_pairs, settings.learn_queue_bytes});
-  parts_.decide.set_flag_p_value(settings.flag_p_value);
+  parts_.plan.set(settings.plan());
+  parts_.decisions.set_plan(settings.plan(), decide_options_json(settings));
   explain_.set_limit(settings.queue_bytes);
   pipeline_->update(settings);
 }
@@ -158,7 +165,14 @@ StreamStatistics Lane::statistics() const {
   all.unlearned_bytes = unlearned.bytes;
   all.scored = counters.scored;
   all.ranked = counters.ranked;
-  all.flagged = counters.flagged;
+  const auto decided = [&](Verdict verdict) {
+    return counters.taught[verdict] + counters.aside[verdict];
+  };
+  all.flagged = decided(Verdict::kDrop);
+  all.kept_pairs = decided(Verdict::kKeep);
+  all.undecided = decided(Verdict::kUndecided);
+  all.rejected = counters.rejected;
+  all.reasons = counters.reasons();
   all.problems = counters.problems;
   all.refreshes = counters.refreshes;
   all.drifts = counters.drifts;

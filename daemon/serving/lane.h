@@ -1,10 +1,12 @@
 // A lane: one stream at work, in threads of its own.
 //
-//   queue -> score -> decide ──> told: feed, caller
-//                       │
-//                       └──> sequence -> learn ──> journal
-//                                          │
-//                                 build models, write snapshots
+//   queue -> decide by rules -> score ──> told: feed, caller
+//                                 │         ▲
+//                                 └──> sequence -> learn ──> journal
+//                                                    │
+//                                           build models, write snapshots
+//
+// What teaches is told when it is in order: only then is it known which pairs are duplicates.
 //
 // Each step is a class of its own. A stream that counts has one stage for all of it (count_stage):
 // its pairs are scored by all pairs before them. Lanes share nothing but the state writer, so that

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <string>
 #include <utility>
 
 #include "daemon/config.h"
@@ -10,9 +11,12 @@
 #include "daemon/serving/backlog.h"
 #include "daemon/serving/completion.h"
 #include "daemon/serving/decide_stage.h"
+#include "daemon/serving/decision_keeper.h"
 #include "daemon/serving/drift_watch.h"
 #include "daemon/serving/fair_queue.h"
 #include "daemon/serving/lane_counters.h"
+#include "daemon/serving/published_plan.h"
+#include "daemon/serving/raised_pairs.h"
 #include "daemon/serving/reporter.h"
 #include "daemon/serving/waiting_sources.h"
 #include "engine/stream.h"
@@ -20,6 +24,9 @@
 #include "state/stream_journal.h"
 
 namespace phsic {
+
+// JSON of what was said of decisions about a stream.
+[[nodiscard]] std::string decide_options_json(const StreamSettings& settings);
 
 struct LaneParts {
   LaneParts(const StreamSettings& initial_settings, std::unique_ptr<Stream> opened_stream,
@@ -34,7 +41,10 @@ struct LaneParts {
   WaitingSources sources;
   FairQueue queue;
   Backlog unlearned;  // of those who teach: pairs until they are learned, bytes until the answer
+  PublishedPlan plan;
+  DecisionKeeper decisions;  // the learner's
   DecideStage decide;
+  RaisedPairs raised;
   Completion completion;
   DriftWatch drift;
   Background background;

@@ -1,6 +1,7 @@
 #include "daemon/serving/learn_block.h"
 
 #include <cmath>
+#include <span>
 
 namespace phsic {
 
@@ -23,21 +24,35 @@ std::pair<std::string_view, std::string_view> LearnBlock::texts(std::size_t i) c
           all.substr(ends[2 * i], ends[2 * i + 1] - ends[2 * i])};
 }
 
-bool LearnBlock::add(const Batch& batch, std::size_t row, const Request& request, std::size_t i) {
+PairKey key_of(const PairBlock& pairs, std::size_t i, std::string& scratch) {
+  if (!pairs.are_vectors) return key_of(pairs.x[i], pairs.y[i], scratch);
+  const std::span x = pairs.x_values;
+  const std::span y = pairs.y_values;
+  return key_of(x.subspan(i * pairs.x_dim, pairs.x_dim), y.subspan(i * pairs.y_dim, pairs.y_dim));
+}
+
+bool LearnBlock::add(const Batch& batch, std::size_t row, const Task& task, std::size_t i) {
   if (x.append(batch.x.view(), row) != Fault::kNone) return false;
   if (y.append(batch.y.view(), row) != Fault::kNone) {
     x.drop_back();
     return false;
   }
-  const auto& pairs = request.pairs;
-  times.push_back(time_of(request, i));
-  ids.push_back(id_of(request, i));
+  const auto& pairs = task.request.pairs;
+  times.push_back(time_of(task.request, i));
+  ids.push_back(id_of(task.request, i));
+  keys.push_back(key_of(pairs, i, scratch));
+  rows.push_back(i);
+  decisions.push_back(code_of(task.outcome.decision(i)));
   are_vectors.push_back(pairs.are_vectors);
   for (const auto* side : {&pairs.x, &pairs.y}) {
     if (!pairs.are_vectors) bytes.append((*side)[i].substr(0, longest_text));
     ends.push_back(bytes.size());
   }
   return true;
+}
+
+void LearnBlock::reject(const Task& task, std::size_t i) {
+  rejected.push_back({size(), code_of(task.outcome.decision(i))});
 }
 
 void LearnBlock::clear() {
@@ -48,6 +63,10 @@ void LearnBlock::clear() {
   ends.clear();
   are_vectors.clear();
   ids.clear();
+  keys.clear();
+  rows.clear();
+  decisions.clear();
+  rejected.clear();
   is_duplicate.clear();
   is_refused = false;
   parts.clear();
@@ -58,7 +77,9 @@ void LearnBlock::clear() {
 std::size_t LearnBlock::byte_count() const {
   return sizeof(LearnBlock) + x.byte_count() + y.byte_count() + bytes.capacity() +
          sizeof(double) * times.capacity() + sizeof(std::size_t) * ends.capacity() +
-         sizeof(IdHash) * ids.capacity() + sizeof(Part) * parts.capacity() +
+         sizeof(IdHash) * ids.capacity() + sizeof(Part) * parts.size() +
+         sizeof(PairKey) * keys.capacity() + sizeof(std::size_t) * rows.capacity() +
+         sizeof(DecisionCode) * decisions.capacity() + sizeof(Rejected) * rejected.capacity() +
          sizeof(Marker) * markers.capacity();
 }
 

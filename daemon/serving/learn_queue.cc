@@ -31,7 +31,8 @@ LearnBlocks LearnQueue::make_block() {
 }
 
 void LearnQueue::charge(LearnBlock& block) {
-  block.charge = {block.size(), block.size() > 0 ? block.byte_count() : 0};
+  const bool has_pairs = block.size() > 0 || !block.rejected.empty();
+  block.charge = {block.size(), has_pairs ? block.byte_count() : 0};
   backlog_.add(block.charge);
 }
 
@@ -52,7 +53,7 @@ bool LearnQueue::take(LearnBlocks& blocks, std::chrono::steady_clock::time_point
   return true;
 }
 
-void LearnQueue::note_learned(LearnBlock& block, std::size_t pairs) {
+void LearnQueue::note_done(LearnBlock& block, std::size_t pairs) {
   block.charge.pairs -= pairs;
   backlog_.remove({pairs, 0});
 }

@@ -29,8 +29,8 @@ class LearnQueue {
   // Waits for a block, a wake() or the deadline, and takes the first block if there is one. False:
   // closed, and nothing is left. REQUIRES: `blocks` is empty.
   [[nodiscard]] bool take(LearnBlocks& blocks, std::chrono::steady_clock::time_point deadline);
-  // So many more pairs of the block have been learned.
-  void note_learned(LearnBlock& block, std::size_t pairs);
+  // So many more pairs of the block have been learned, or never will be.
+  void note_done(LearnBlock& block, std::size_t pairs);
   // Nobody needs them any more.
   void give_back(LearnBlocks& blocks);
   void wake();

@@ -18,11 +18,11 @@ std::span<const float> row_of(const Items<float>& items, std::size_t i) {
 
 }  // namespace
 
-LearnStage::LearnStage(const StreamLearner& stream, StreamJournal* journal, LearnQueue& queue,
+LearnStage::LearnStage(const StreamLearner& stream, DecisionKeeper& decisions, LearnQueue& queue,
                        ModelBuilder& builder, Snapshots& snapshots, DurableTasks& tasks,
                        LaneCounters& counters, WaitingSources& sources)
     : stream_(stream),
-      journal_(journal),
+      decisions_(decisions),
       queue_(queue),
       builder_(builder),
       snapshots_(snapshots),
@@ -34,6 +34,7 @@ void LearnStage::run() {
   LearnBlocks blocks;
   while (queue_.take(blocks, next_look())) {
     builder_.follow_schedule();
+    decisions_.follow_plan();
     for (auto& block : blocks) learn(block);
     queue_.give_back(blocks);
     sources_.tell();
@@ -67,12 +68,15 @@ void LearnStage::adopt() {
 void LearnStage::learn(LearnBlock& block) {
   sources_.tell();
   std::size_t row = 0;
+  rejected_noted_ = block.is_refused ? block.rejected.size() : 0;
   for (const auto& marker : block.markers) {
     learn_rows(block, row, marker.row);
     row = marker.row;
+    note_rejected(block, row);
     pass(marker.task);
   }
   learn_rows(block, row, block.size());
+  note_rejected(block, block.size());
   tasks_.flush();
 }
 
@@ -121,21 +125,29 @@ std::size_t LearnStage::learn_piece(LearnBlock& block, std::size_t first, std::s
   counters_.learned += learned;
   counters_.clipped = stream_.clipped();
   counters_.refused += done - learned;
-  queue_.note_learned(block, done);
+  queue_.note_done(block, done);
   return done;
 }
 
-// Into the journal.
+// With those before each of them that were rejected.
 void LearnStage::note(const LearnBlock& block, std::size_t first, std::size_t last) {
-  if (journal_ == nullptr) return;
   for (std::size_t i = first; i < last; ++i) {
+    note_rejected(block, i);
     if (block.are_vectors[i]) {
-      journal_->add(row_of(block.x.view(), i), row_of(block.y.view(), i), block.times[i],
-                    block.ids[i]);
+      decisions_.learned(row_of(block.x.view(), i), row_of(block.y.view(), i), block.keys[i],
+                         block.times[i], block.ids[i], block.decisions[i]);
     } else {
       const auto [x, y] = block.texts(i);
-      journal_->add(x, y, block.times[i], block.ids[i]);
+      decisions_.learned(x, y, block.keys[i], block.times[i], block.ids[i], block.decisions[i]);
     }
+  }
+}
+
+// Up to this place.
+void LearnStage::note_rejected(const LearnBlock& block, std::size_t place) {
+  const auto& all = block.rejected;
+  for (; rejected_noted_ < all.size() && all[rejected_noted_].place <= place; ++rejected_noted_) {
+    decisions_.rejected(all[rejected_noted_].decision);
   }
 }
 

@@ -9,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include "daemon/serving/decision_keeper.h"
 #include "daemon/serving/durable_tasks.h"
 #include "daemon/serving/lane_counters.h"
 #include "daemon/serving/learn_queue.h"
@@ -16,14 +17,12 @@
 #include "daemon/serving/snapshots.h"
 #include "daemon/serving/waiting_sources.h"
 #include "engine/stream_learner.h"
-#include "state/stream_journal.h"
 
 namespace phsic {
 
 class LearnStage {
  public:
-  // Without a journal nothing is kept.
-  LearnStage(const StreamLearner& stream, StreamJournal* journal, LearnQueue& queue,
+  LearnStage(const StreamLearner& stream, DecisionKeeper& decisions, LearnQueue& queue,
              ModelBuilder& builder, Snapshots& snapshots, DurableTasks& tasks,
              LaneCounters& counters, WaitingSources& sources);
 
@@ -38,17 +37,19 @@ class LearnStage {
   void learn_run(LearnBlock& block, std::size_t first, std::size_t last);
   std::size_t learn_piece(LearnBlock& block, std::size_t first, std::size_t count);
   void note(const LearnBlock& block, std::size_t first, std::size_t last);
+  void note_rejected(const LearnBlock& block, std::size_t place);
   void pass(const std::shared_ptr<Task>& task);
   void adopt();
 
   const StreamLearner& stream_;
-  StreamJournal* journal_;
+  DecisionKeeper& decisions_;
   LearnQueue& queue_;
   ModelBuilder& builder_;
   Snapshots& snapshots_;
   DurableTasks& tasks_;
   LaneCounters& counters_;
   WaitingSources& sources_;
+  std::size_t rejected_noted_ = 0;   // of the block
   std::vector<std::string_view> x_;  // scratch
   std::vector<std::string_view> y_;
 };

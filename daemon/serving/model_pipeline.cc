@@ -30,16 +30,23 @@ void mark(const Slice& slice, LearnBlock& block) {
   }
 }
 
-// The rows of a group that are to be learned, and who waits for them.
-void gather(const Group& group, LearnBlock& block) {
+// The rows of a group that are to be learned or rejected, and who waits for them.
+void gather(const Group& group, LearnBlock& block, LaneCounters& counters) {
   std::size_t row = 0;
   for (const auto& slice : group.slices) {
     const auto& request = slice.task->request;
     LearnBlock::Part part{slice.task, slice.count};
     for (std::size_t i = slice.first; i < slice.first + slice.count; ++i, ++row) {
       if (!request.learns) continue;
-      const bool is_added = group.batch.usable[row] && block.add(group.batch, row, request, i);
-      if (!is_added) ++part.refused;
+      const auto decision = slice.task->outcome.decision(i);
+      if (is_rejection(decision.reason)) {
+        block.reject(*slice.task, i);
+        ++part.rejected;
+        continue;
+      }
+      if (group.batch.usable[row] && block.add(group.batch, row, *slice.task, i)) continue;
+      ++part.refused;
+      if (request.scores) counters.aside.add(decision);
     }
     if (!request.learns) continue;
     part.end = block.size();
@@ -48,8 +55,8 @@ void gather(const Group& group, LearnBlock& block) {
   }
 }
 
-void gather(const WorkerScratch& scratch, LearnBlock& block) {
-  for (std::size_t k = 0; k < scratch.groups_used; ++k) gather(scratch.groups[k], block);
+void gather(const WorkerScratch& scratch, LearnBlock& block, LaneCounters& counters) {
+  for (std::size_t k = 0; k < scratch.groups_used; ++k) gather(scratch.groups[k], block, counters);
   for (const auto& slice : scratch.failed) {
     if (!slice.task->request.learns) continue;
     block.parts.push_back({slice.task, slice.count, block.size()});
@@ -70,13 +77,15 @@ ModelPipeline::ModelPipeline(LaneParts& parts, Recovery recovery)
                    parts.unlearned),
       tasks_(parts.journal.get(), parts.completion),
       snapshots_(*parts.stream, parts.journal.get(), parts.background, parts.drift, parts.counters,
-                 parts.completion, parts.reporter, [this] { learn_queue_.wake(); }),
-      builder_(*parts.stream, parts.journal.get(), std::move(recovery.pending),
+                 parts.decisions, parts.completion, parts.reporter,
+                 [this] { learn_queue_.wake(); }),
+      builder_(*parts.stream, parts.decisions.notes(), std::move(recovery.pending),
                pairs_of_model(parts), parts.background, parts.counters, tasks_, parts.reporter,
                [this] { learn_queue_.wake(); }),
       score_(*parts.stream, parts.counters, parts.drift, parts.completion),
-      sequence_(std::move(recovery.serving.ids), learn_queue_, parts.counters, parts.completion),
-      learn_(*parts.stream, parts.journal.get(), learn_queue_, builder_, snapshots_, tasks_,
+      sequence_(std::move(recovery.serving.ids), parts.decisions.memory().recent(), parts.plan,
+                learn_queue_, parts.counters, parts.completion),
+      learn_(*parts.stream, parts.decisions, learn_queue_, builder_, snapshots_, tasks_,
              parts.counters, parts.sources),
       workers_left_(parts.settings.workers) {
   if (parts_.journal != nullptr) {
@@ -124,8 +133,9 @@ void ModelPipeline::work() {
   const auto make_block = [this] { return learn_queue_.make_block(); };
   auto block = when_there_is_memory(make_block);
   while (parts_.queue.take(scratch.taken, {batch_pairs_, kBatchBytes})) {
+    parts_.decide.check(scratch.taken.slices, scratch.rules);
     score_.score(scratch);
-    parts_.decide.decide(scratch.taken.slices);
+    parts_.decide.count(scratch.taken.slices);
     if (scratch.taken.learns) {
       hand_on(scratch, block);
       block = when_there_is_memory(make_block);
@@ -150,7 +160,7 @@ void ModelPipeline::end_worker() {
 void ModelPipeline::hand_on(const WorkerScratch& scratch, LearnBlocks& block) {
   block.front().ticket = scratch.taken.ticket;
   try {
-    gather(scratch, block.front());
+    gather(scratch, block.front(), parts_.counters);
   } catch (const std::exception& problem) {
     auto& completion = parts_.completion;
     block.front().clear();
@@ -176,7 +186,7 @@ bool ModelPipeline::score_here(const std::shared_ptr<Task>& task) {
   }
   own_scratch_.taken.slices.push_back({task, 0, request.pairs.size()});
   score_.score(own_scratch_);
-  parts_.decide.decide(own_scratch_.taken.slices);
+  parts_.decide.count(own_scratch_.taken.slices);
   parts_.completion.scored(own_scratch_.taken.slices.front());
   own_scratch_.taken.slices.clear();
   own_scratch_.clear();

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "core/calibration.h"
+#include "decide/decision_memory.h"
 #include "engine/reason.h"
 
 namespace phsic {
@@ -135,14 +136,31 @@ void ScoreStage::take_scores(const Slice& slice, std::size_t offset, const Batch
     const auto row = slice.first + i;
     const auto score = batch.scores[offset + i];
     outcome.score[row] = score;
+    // A rule counts more than any score.
+    const bool is_open =
+        task.request.operation == Operation::kScore && !is_rejection(outcome.reason[row]);
+    if (is_open) outcome.decide(row, decide_by_score(score, batch.published->cut));
     if (calibration.is_empty() || std::isnan(score)) continue;
     outcome.percentile[row] = *calibration.percentile(score);
     outcome.p_value[row] = *calibration.p_value(score);
   }
   counters_.scored += slice.count;
-  if (!task.request.learns) return;
-  drift_.add(std::span<const double>(outcome.score).subspan(slice.first, slice.count),
-             *batch.published);
+  if (task.request.learns) watch(slice, *batch.published);
+}
+
+// The drift alarm gets the scores of pairs that no rule has rejected: models are made of such
+// pairs.
+void ScoreStage::watch(const Slice& slice, const PublishedModel& published) {
+  const auto& outcome = slice.task->outcome;
+  const std::span<const double> scores(outcome.score);
+  const auto last = slice.first + slice.count;
+  const auto is_rejected = [&](std::size_t row) { return is_rejection(outcome.reason[row]); };
+  for (auto row = slice.first; row < last;) {
+    const auto first = row;
+    while (row < last && !is_rejected(row)) ++row;
+    if (row > first) drift_.add(scores.subspan(first, row - first), published);
+    while (row < last && is_rejected(row)) ++row;
+  }
 }
 
 void ScoreStage::rank(const Slice& slice, Batch& batch) {

@@ -48,6 +48,7 @@ class ScoreStage {
   void encode_texts(Group& group, WorkerScratch& scratch) const;
   void take_vectors(Group& group, WorkerScratch& scratch) const;
   void take_scores(const Slice& slice, std::size_t offset, const Batch& batch);
+  void watch(const Slice& slice, const PublishedModel& published);
   void rank(const Slice& slice, Batch& batch);
 
   const StreamScorer& stream_;

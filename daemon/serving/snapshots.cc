@@ -12,13 +12,15 @@
 namespace phsic {
 
 Snapshots::Snapshots(const StreamStorage& stream, StreamJournal* journal, Background& background,
-                     DriftWatch& drift, const LaneCounters& counters, Completion& completion,
-                     Reporter& reporter, std::function<void()> wake)
+                     DriftWatch& drift, const LaneCounters& counters,
+                     const DecisionKeeper& decisions, Completion& completion, Reporter& reporter,
+                     std::function<void()> wake)
     : stream_(stream),
       journal_(journal),
       background_(background),
       drift_(drift),
       counters_(counters),
+      decisions_(decisions),
       completion_(completion),
       reporter_(reporter),
       wake_(std::move(wake)) {}
@@ -57,6 +59,7 @@ void Snapshots::take(bool at_once) {
     draft = std::make_shared<StreamJournal::Draft>(journal_->begin_snapshot());
     draft->serving.counters = counters_.kept();
     drift_.save(draft->serving);
+    decisions_.save(draft->serving.parts);
     state = stream_.state();
   } catch (const std::bad_alloc& problem) {
     end(std::exchange(asked_, {}), reason(problem), 0, 0);

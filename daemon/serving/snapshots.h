@@ -11,6 +11,7 @@
 
 #include "daemon/serving/background.h"
 #include "daemon/serving/completion.h"
+#include "daemon/serving/decision_keeper.h"
 #include "daemon/serving/drift_watch.h"
 #include "daemon/serving/lane_counters.h"
 #include "engine/stream_storage.h"
@@ -22,8 +23,8 @@ class Snapshots {
  public:
   // Without a journal there are none. `wake` wakes the learner; it is called from any thread.
   Snapshots(const StreamStorage& stream, StreamJournal* journal, Background& background,
-            DriftWatch& drift, const LaneCounters& counters, Completion& completion,
-            Reporter& reporter, std::function<void()> wake);
+            DriftWatch& drift, const LaneCounters& counters, const DecisionKeeper& decisions,
+            Completion& completion, Reporter& reporter, std::function<void()> wake);
 
   // A task that asks for one.
   void add(const std::shared_ptr<Task>& task) { asked_.push_back(task); }
@@ -49,6 +50,7 @@ class Snapshots {
   Background& background_;
   DriftWatch& drift_;
   const LaneCounters& counters_;
+  const DecisionKeeper& decisions_;
   Completion& completion_;
   Reporter& reporter_;
   const std::function<void()> wake_;

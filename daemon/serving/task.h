@@ -44,12 +44,14 @@ struct Task {
   std::atomic<std::size_t> parts_left{0};   // that work, and what it waits for
   std::atomic<std::size_t> learned{0};
   std::atomic<std::size_t> duplicates{0};
+  std::atomic<std::size_t> rejected{0};
   std::atomic<std::uint64_t> charged{0};  // bytes in the lane's backlog until it is done
 
-  // What it takes while it waits, with room for its scores.
+  // What it takes while it waits, with room for its scores and decisions.
   [[nodiscard]] std::size_t byte_count() const {
     return sizeof(Task) + request.pairs.byte_count() +
-           (request.scores ? (3 * sizeof(double) + 1) * request.pairs.size() : 0);
+           (request.scores ? 3 * sizeof(double) * request.pairs.size() : 0) +
+           (request.is_decided() ? 2 * request.pairs.size() : 0);
   }
 };
 

@@ -9,6 +9,7 @@
 
 #include "daemon/serving/fair_queue.h"
 #include "daemon/serving/task.h"
+#include "decide/rules.h"
 #include "engine/batch.h"
 
 namespace phsic {
@@ -36,6 +37,7 @@ struct WorkerScratch {
   std::vector<std::string_view> y;
   std::vector<float> x_values;
   std::vector<float> y_values;
+  RuleScratch rules;
 
   // An empty one. Those from before stay where they are.
   Group& add_group() {

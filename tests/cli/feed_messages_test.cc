@@ -102,5 +102,15 @@ TEST_CASE("A message names its pair by an id or by texts, and an event is about 
   CHECK(is_named("c/event", R"({"event":"drift"})"));
 }
 
+TEST_CASE("A pair that is not kept is shown with the reason") {
+  const auto line = describe(
+      "c/flag", R"({"percentile":0.3,"p_value":0.0016,"decision":"drop","reason":"no_identical",
+                    "score":12.8,"id":"m-1"})");
+  CHECK_THAT(line, Catch::Contains("no_identical"));
+  CHECK(line.find("no_identical") < line.find("m-1"));
+  CHECK_THAT(describe("c/score", R"({"decision":"keep","reason":null,"score":1})"),
+             !Catch::Contains("keep") && !Catch::Contains("null"));
+}
+
 }  // namespace
 }  // namespace phsic::test

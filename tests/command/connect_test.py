@@ -51,7 +51,7 @@ class Connected(Case):
         self.assertEqual([line.split("\t")[:-1] for line in found.splitlines()], without)
 
 
-class SameAsOffline(Connected):
+class WithTables(Connected):
     def setUp(self):
         super().setUp()
         rows = bitext(3000, 21, 0.2)
@@ -61,6 +61,8 @@ class SameAsOffline(Connected):
         self.choices = self.file("choices.tsv", tsv(
             (row[1], row[2], rows[i + 50][2], rows[i + 90][2]) for i, row in enumerate(rows[:60])))
 
+
+class SameAsOffline(WithTables):
     def compare(self, *arguments, settings=(), flags=()):
         offline = run(*arguments, *SMALL, *flags)
         online = run(*arguments, *self.daemon(*settings).connect)
@@ -70,10 +72,10 @@ class SameAsOffline(Connected):
         self.compare("score", self.pairs)
 
     def test_a_file_is_learned_first(self):
-        self.compare("score", "--learn", self.pairs, self.query)
+        self.compare("score", "--learn", self.pairs, self.query, flags=["--keep-own-share"])
 
     def test_all_is_learned_first(self):
-        self.compare("score", "--two-pass", self.pairs)
+        self.compare("score", "--two-pass", self.pairs, flags=["--keep-own-share"])
 
     def test_other_kernels_and_forgetting(self):
         for options in ({"half-life": "700"}, {"window": "1024"}, {"estimator": "phsic"},
@@ -84,7 +86,7 @@ class SameAsOffline(Connected):
             with self.subTest(options):
                 self.compare("score", self.pairs, settings=settings, flags=flags)
                 self.compare("score", "--learn", self.pairs, self.query, settings=settings,
-                             flags=flags)
+                             flags=[*flags, "--keep-own-share"])
 
     def test_times_are_those_of_the_table(self):
         rows = bitext(1500, 23, 0.2)
@@ -155,7 +157,54 @@ class SameAsOffline(Connected):
         daemon = self.daemon()
         run("score", "--learn", self.pairs, self.query, *daemon.connect)
         learned = json.loads(run("streams", "--json", *daemon.connect))["streams"][0]["pairs"]
-        self.assertEqual(learned, 3000)
+        # Those that came before were not learned again.
+        self.assertEqual(learned, len(set(self.pairs.read_text().splitlines())))
+
+
+class Deciding(WithTables):
+    def test_a_daemon_filters_as_a_stream_of_ones_own(self):
+        table = self.file("mixed.tsv", self.pairs.read_text() + "a river\t\nsame words\tsame words\n")
+        offline = run("filter", "--annotate", table, *SMALL)
+        self.assertEqual(run("filter", "--annotate", table, *self.daemon().connect), offline)
+        for word in ("keep", "cut", "undecided\tno_model", "duplicate", "no_empty(right)",
+                     "no_identical"):
+            self.assertIn(word, offline)
+
+    def test_a_stream_is_used_without_being_taught(self):
+        daemon = self.daemon()
+        run("score", self.pairs, *daemon.connect)
+
+        def learned():
+            return json.loads(run("streams", "--json", *daemon.connect))["streams"][0]["pairs"]
+        before = learned()
+        first = run("filter", "--annotate", self.query, "--no-learn", *daemon.connect)
+        self.assertEqual(run("filter", "--annotate", self.query, "--no-learn", *daemon.connect),
+                         first)
+        self.assertNotIn("duplicate", first)
+        self.assertEqual(len(run("rank", "--no-learn", self.choices,
+                                 *daemon.connect).splitlines()), 60)
+        run("score", "--no-learn", self.query, *daemon.connect)
+        self.assertEqual(learned(), before)
+
+    def test_another_cut_than_the_daemons_is_refused(self):
+        daemon = self.daemon("streams.default.p=0.01")
+        self.assertIn("expected the same", complaint("filter", "--p", "0.5", self.query,
+                                                     *daemon.connect))
+        self.assertIn("expected the same", complaint("filter", "--keep", "0.5", self.query,
+                                                     *daemon.connect))
+        run("filter", "--p", "0.01", self.query, *daemon.connect)
+
+    def test_a_stream_is_saved_as_a_model_file(self):
+        model = self.folder / "m.phsic"
+        self.assertIn("keeps no state", complaint("save", "-o", model, *self.daemon().connect))
+        daemon = self.daemon(f"state={self.folder}/state.db")
+        run("score", self.pairs, *daemon.connect)
+        self.assertIn("2705 pairs", run("save", "-o", model, *daemon.connect))
+        live = run("filter", "--annotate", self.query, "--no-learn", *daemon.connect)
+        self.assertEqual(run("filter", "--annotate", "--keep-own-share", "--model", model,
+                             self.query), live)
+        self.assertIn("expected none of that name", complaint("save", "-o", model,
+                                                              *daemon.connect))
 
 
 class Running:
@@ -300,7 +349,7 @@ class Live(Connected):
 class Asking(Connected):
     def setUp(self):
         super().setUp()
-        self.here = self.daemon()
+        self.here = self.daemon("streams.default.duplicates=learn")  # some come again
         rows = bitext(1500, 41)
         self.pair = rows[0][1:]
         run("score", *self.here.connect, stdin=tsv(row[1:] for row in rows))
@@ -400,7 +449,9 @@ class Refused(Connected):
         self.assertIn("hung up", complaint("explain", "x" * 40_000, "y", *daemon.connect))
 
     def test_a_daemon_that_takes_less_is_sent_less(self):
-        daemon = self.daemon("message-bytes=16KiB", "request-pairs=7")
+        # The table is learned again and again, and its lines differ in their numbers alone.
+        daemon = self.daemon("message-bytes=16KiB", "request-pairs=7",
+                             "streams.default.duplicates=learn")
         rows = [("some words", f"line {i}") for i in range(50)]
         rows[20] = ("x" * 15_000, "y")
         table = self.file("t.tsv", tsv(rows))

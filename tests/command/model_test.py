@@ -88,7 +88,8 @@ class Ranking(Case):
     def test_a_candidate_has_the_score_of_the_pair(self):
         ranked = json.loads(run("rank", *SMALL, "--learn", self.learn, stdin=tsv(self.choices[:1])))
         pairs = [(self.choices[0][0], entry["y"]) for entry in ranked["ranking"]]
-        scores = run("score", *SMALL, "--learn", self.learn, "--score-only", stdin=tsv(pairs)).split()
+        scores = run("score", *SMALL, "--learn", self.learn, "--keep-own-share", "--score-only",
+                     stdin=tsv(pairs)).split()
         self.assert_close([entry["score"] for entry in ranked["ranking"]],
                           list(map(float, scores)), 1e-4)
 
@@ -254,6 +255,115 @@ class DaemonsConfiguration(Case):
         self.assertIn("d.yaml:4: seed", told)
 
 
+class ModelFiles(Case):
+    """What `phsic learn` writes and --model reads."""
+
+    def setUp(self):
+        super().setUp()
+        rows = [row for row in bitext(2500, 41, 0.1) if row[1].count(" ") > 1]
+        self.rows = list({row[1:]: row for row in rows}.values())[:900]
+        self.corpus = self.file("corpus.tsv", tsv(row[1:] for row in self.rows))
+        self.model = self.folder / "m.phsic"
+
+    def learn(self, *arguments):
+        return run("learn", *SMALL, *arguments)
+
+    def test_the_same_pairs_give_the_same_file(self):
+        told = self.learn(self.corpus, "-o", self.model)
+        self.assertIn("900 pairs, 0 rejected", told)
+        self.learn("--threads", "1", self.corpus, "-o", self.folder / "again.phsic", "--name", "m")
+        self.assertEqual(self.model.read_bytes(), (self.folder / "again.phsic").read_bytes())
+        self.assertIn("expected none of that name", complaint("learn", self.corpus, "-o",
+                                                              self.model))
+        self.learn(self.corpus, "-o", self.model, "--force")
+
+    def test_a_model_scores_as_the_table_would_that_it_was_learned_from(self):
+        self.learn(self.corpus, "-o", self.model)
+        query = tsv(row[1:] for row in bitext(300, 42, 0.2))
+        for verb in (["score", "--with", "percentile,p-value,decision,reason"], ["score"]):
+            self.assertEqual(run(*verb, "--model", self.model, stdin=query),
+                             run(*verb, *SMALL, "--learn", self.corpus, "--duplicates", "once",
+                                 stdin=query))
+        choices = tsv((x, y, self.rows[i + 30][2]) for i, (_, x, y) in enumerate(self.rows[:30]))
+        for verb in (["rank"], ["eval", "rank", "--json"]):
+            self.assertEqual(run(*verb, "--model", self.model, stdin=choices),
+                             run(*verb, *SMALL, "--learn", self.corpus, stdin=choices))
+            self.assertIn("--model", complaint(*verb, stdin=choices, expect=2))
+            complaint(*verb, "--model", self.model, "--learn", self.corpus, expect=2)
+        labelled = self.file("labelled.tsv", tsv(bitext(600, 43, 0.3)))
+        found = json.loads(run("eval", "detect", "--json", "--label", "1", "--model", self.model,
+                               labelled))
+        self.assertGreater(found["auc"]["all"], 0.9)
+        found = json.loads(run("eval", "next", "--json", "--model", self.model, self.corpus))
+        self.assertGreater(found["mrr"], 0.8)
+
+    def test_learning_goes_on(self):
+        half = len(self.rows) // 2
+        parts = [self.file(f"{i}.tsv", tsv(row[1:] for row in part))
+                 for i, part in enumerate((self.rows[:half], self.rows[half:]))]
+        self.learn(*parts, "-o", self.folder / "both.phsic", "--p", "0.01")
+        self.learn(parts[0], "-o", self.model, "--p", "0.01")
+        self.assertIn("900 pairs", run("learn", parts[1], "-o", self.model, "--update"))
+        query = tsv(row[1:] for row in bitext(300, 44, 0.2))
+        self.assertEqual(run("filter", "--model", self.model, stdin=query),
+                         run("filter", "--model", self.folder / "both.phsic", stdin=query))
+        # What it has learned already it has not to learn again.
+        self.assertIn("900 pairs, 450 rejected", run("learn", parts[1], "-o", self.model,
+                                                     "--update"))
+        for flags in (["--encoder", "hashing:dim=64"], ["--p", "0.5"], ["--keep", "0.5"],
+                      ["--rules", "hard"]):
+            self.assertIn("expected the same", complaint("learn", parts[1], "-o", self.model,
+                                                         "--update", *flags))
+        run("learn", parts[1], "-o", self.model, "--update", *SMALL, "--p", "0.01")
+        complaint("learn", parts[1], "-o", self.folder / "none.phsic", "--update")
+
+    def test_a_damaged_file_is_refused(self):
+        self.learn(self.corpus, "-o", self.model, "--reservoir", "64", "--held-back", "64")
+        whole = self.model.read_bytes()
+        damaged = self.folder / "damaged.phsic"
+        step = max(1, len(whole) // 60)
+        for place in range(0, len(whole), step):
+            for content in (whole[:place], whole[:place] + bytes([whole[place] ^ 0x41]) +
+                            whole[place + 1:]):
+                damaged.write_bytes(content)
+                told = complaint("filter", "--model", damaged, stdin="a\tb\n")
+                self.assertIn("damaged.phsic", told)
+        for content in (b"", b"PHSIC", os.urandom(5000)):
+            damaged.write_bytes(content)
+            complaint("explain", "a", "b", "--model", damaged)
+            complaint("learn", self.corpus, "-o", damaged, "--update")
+            self.assertEqual(damaged.read_bytes(), content)
+
+    def test_an_explanation_needs_no_daemon(self):
+        self.learn(self.corpus, "-o", self.model)
+        _, x, y = next(row for row in self.rows if row[0] == "ok")
+        told = run("explain", x, y, "--model", self.model, "--top", "2")
+        for word in ("score ", "percentile ", "p-value ", "decision keep", "raised by",
+                     "the pair itself has taught"):
+            self.assertIn(word, told)
+        found = json.loads(run("explain", x, y, "--model", self.model, "--json"))
+        self.assertEqual((found["decision"], found["reason"]), ("keep", None))
+        (score,) = run("score", "--model", self.model, "--score-only",
+                       stdin=f"{x}\t{y}\n").split()
+        self.assertAlmostEqual(found["score"], float(score), delta=1e-4 * abs(float(score)))
+        self.assertEqual(len(found["raise"]), 5)
+        empty = json.loads(run("explain", "a river", "a river", "--model", self.model, "--json"))
+        self.assertEqual((empty["decision"], empty["reason"]), ("drop", "no_identical"))
+        for flags in (["--id", "7"], ["--connect", "ipc:///x"], ["--stream", "s"]):
+            complaint("explain", x, y, "--model", self.model, *flags, expect=2)
+        complaint("explain", expect=2)
+        complaint("explain", "a", expect=2)
+
+    def test_it_goes_into_the_state_of_a_daemon_and_comes_out_again(self):
+        self.learn(self.corpus, "-o", self.model)
+        state = self.folder / "state.db"
+        run("state", "import", state, self.model)
+        exported = self.folder / "exported.phsic"
+        run("state", "export", state, "-o", exported)
+        self.assertEqual(run("score", "--model", exported, "--with", "percentile", self.corpus),
+                         run("score", "--model", self.model, "--with", "percentile", self.corpus))
+
+
 class Encoders(Case):
     def compile(self, name, *flags):
         """A plugin outside the tree, which uses nothing of it but the header."""
@@ -276,6 +386,17 @@ class Encoders(Case):
         self.assertEqual(names, {"two", "hashing", "wordvec", "fasttext", "vectors"})
         for encoder in listed:
             self.assertIn(encoder["name"], run("encoders", "--encoder-path", self.folder))
+
+    def test_a_model_file_that_names_one_by_a_path_has_to_be_trusted(self):
+        library = self.compile("two.so")
+        model = self.folder / "m.phsic"
+        table = self.file("t.tsv", tsv((x, y) for _, x, y in bitext(400, 5)))
+        run("learn", "--encoder", library, table, "-o", model)
+        for verb in (["score"], ["filter"], ["rank"]):
+            self.assertIn("--trust", complaint(*verb, "--model", model, stdin="a\tb\n"))
+            run(*verb, "--model", model, "--trust", stdin="a\tb\n")
+        self.assertIn("--trust", complaint("explain", "a", "b", "--model", model))
+        self.assertIn("--trust", complaint("learn", table, "-o", model, "--update"))
 
     def test_the_document_says_how_to_use_ones_own(self):
         document = (SOURCE / "docs" / "encoders.md").read_text()

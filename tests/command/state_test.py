@@ -20,7 +20,8 @@ def pairs(count, seed):
 
 
 class Stateful(Case):
-    """A test with a folder, and daemons that keep state in it."""
+    """A test with a folder, and daemons that keep state in it and learn all pairs, those that come
+    again, too: what is counted is what was sent."""
 
     def setUp(self):
         super().setUp()
@@ -30,7 +31,7 @@ class Stateful(Case):
     def daemon(self, *settings, state=None, keep=True):
         folder = self.folder / f"daemon{len(list(self.folder.glob('daemon*')))}"
         folder.mkdir()
-        settings = (f"state={state or self.state}", *settings,
+        settings = (f"state={state or self.state}", "streams.default.duplicates=learn", *settings,
                     *(["journal=keep"] if keep else []))
         daemon = Daemon(folder, *settings)
         self.addCleanup(daemon.stop)

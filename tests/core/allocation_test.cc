@@ -1,6 +1,6 @@
-// Once warm, scoring, watching for drift and remembering ids allocate nothing, and learning
-// allocates nothing for each pair. A step that runs out of memory changes nothing. This is a
-// program of its own, because it counts every call of operator new, and lets some of them fail.
+// Once warm, scoring, watching for drift and remembering ids and pairs allocate nothing, and
+// learning allocates nothing for each pair. A step that runs out of memory changes nothing. This is
+// a program of its own, because it counts every call of operator new, and lets some of them fail.
 #include <malloc.h>
 
 #include <atomic>
@@ -13,6 +13,7 @@
 #include "core/random.h"
 #include "core/refresh.h"
 #include "core/reservoir.h"
+#include "decide/recent_pairs.h"
 #include "state/seen_ids.h"
 #include "tests/core/allocations.h"
 #include "tests/core/streams.h"
@@ -222,6 +223,22 @@ TEST_CASE("A full window of ids allocates nothing, and an unused one nothing eit
   for (std::uint64_t i = 1; i <= 1000; ++i) seen.add({i, i});
   const std::size_t before = allocations;
   for (std::uint64_t i = 1; i <= 10000; ++i) seen.add({i, i + 1});
+  CHECK(allocations == before);
+}
+
+TEST_CASE("Keys of texts and a full window of pairs allocate nothing once warm") {
+  constexpr std::string_view kText = "What is 1,234 \u00e4 \u4f60\u597d \xff?";
+  std::string scratch;
+  static_cast<void>(key_of(kText, kText, scratch));
+  RecentPairs recent(1000);
+  recent.reserve(1000);
+  const std::size_t before = allocations;
+  for (std::uint64_t i = 1; i <= 10000; ++i) {
+    auto key = key_of(kText, kText.substr(0, i % kText.size()), scratch);
+    key.near += i;
+    REQUIRE(recent.find(key) == reasons::kNone);
+    recent.add(key);
+  }
   CHECK(allocations == before);
 }
 

@@ -84,7 +84,7 @@ TEST_CASE("Messages say what was found and what was expected") {
   other = saved.model;
   other[12] = 99;
   CHECK_THROWS_WITH(parse<Model<float>>(other),
-                    Catch::Contains("found version 99, expected 2 to 3"));
+                    Catch::Contains("found version 99, expected 2 to 4"));
   other = saved.model;
   other[100] = static_cast<char>(other[100] + 1);
   CHECK_THROWS_WITH(parse<Model<float>>(other), Catch::Contains("damaged, found checksum"));

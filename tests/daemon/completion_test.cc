@@ -130,9 +130,9 @@ TEST_CASE("A task that waits for the learner lets go of its pairs once they are 
   CHECK(scene.backlog.waiting().bytes == before);
   scored_first ? sequence() : score();
   CHECK(task->request.pairs.size() == 0);
-  // The scores are still there: three numbers and a flag for each pair.
+  // The scores are still there: three numbers and a decision for each pair.
   CHECK(task->outcome.score.size() == 100);
-  CHECK(scene.backlog.waiting().bytes == sizeof(Task) + 100 * (3 * sizeof(double) + 1));
+  CHECK(scene.backlog.waiting().bytes == sizeof(Task) + 100 * (3 * sizeof(double) + 2));
   CHECK_FALSE(scene.caller->is_done(*task));
   scene.completion.learned(task);
   CHECK(scene.caller->is_done(*task));

@@ -32,7 +32,7 @@ TEST_CASE("All that is wrong is told at once, in the order of the file") {
       "  chat:\n"
       "    half-life: 7d\n"
       "    window: 7d\n"
-      "    flag-p-value: 1.5\n"
+      "    p: 1.5\n"
       "    encoder: {dim: 3}\n"
       "    kernel: cosinus\n"
       "  list: [1]\n");
@@ -61,7 +61,7 @@ TEST_CASE("All that is wrong is told at once, in the order of the file") {
         "ridge\n"
         "c.yaml:15: streams.chat room.reservoir: found 3, expected 16 to 1048576\n"
         "c.yaml:18: streams.chat.window: found a half-life and a window, expected one of them\n"
-        "c.yaml:19: streams.chat.flag-p-value: found \"1.5\", expected a number from 0 to 1\n"
+        "c.yaml:19: streams.chat.p: found \"1.5\", expected a number above 0, up to 1\n"
         "c.yaml:20: streams.chat.encoder: found a mapping, expected a text, or a mapping with a "
         "name (of an encoder)\n"
         "c.yaml:21: streams.chat.kernel: kernel 'cosinus', at character 8: found 'cosinus', "
@@ -100,7 +100,7 @@ TEST_CASE("Names of streams are fit for topics and paths") {
 
 TEST_CASE("A stream's own options count more than defaults, one side's more than both's") {
   const auto config = parse(
-      "defaults: {x-encoder: hashing:dim=64, half-life: 7d, workers: 3, flag-p-value: 0.2}\n"
+      "defaults: {x-encoder: hashing:dim=64, half-life: 7d, workers: 3, p: 0.2}\n"
       "streams:\n"
       "  a:\n"
       "  b: {y-encoder: 'hashing:dim=8', encoder: {name: hashing, dim: 32}, window: 5000}\n"
@@ -116,7 +116,7 @@ TEST_CASE("A stream's own options count more than defaults, one side's more than
   const std::vector<std::pair<std::string, std::string>> written = {{"encoder", "hashing:dim=32"},
                                                                     {"y-encoder", "hashing:dim=8"},
                                                                     {"window", "5000"},
-                                                                    {"flag-p-value", "0.2"},
+                                                                    {"p", "0.2"},
                                                                     {"workers", "3"}};
   CHECK(b.options == written);
   const auto& c = config.streams[2];
@@ -139,17 +139,28 @@ TEST_CASE("Numbers, sizes and times mean what they say") {
   CHECK(config.streams[1].refresh_seconds == 0);
   CHECK(config.streams[1].learn_queue_bytes == 8192);
   CHECK(config.streams[1].learn_share == 0.5);
-  for (const char* wrong : {"refresh: 0",          "refresh: -1",
-                            "refresh-after: 0s",   "refresh-after: 5",
-                            "refresh-after: 1e9d", "queue-pairs: 0",
-                            "queue-pairs: 1e3",    "queue-bytes: 99999999999999999999",
-                            "queue-bytes: 1",      "queue-bytes: 17179869184GiB",
-                            "batch-pairs: 4097",   "workers: 0",
-                            "flag-p-value: nan",   "learn-queue-bytes: 1",
-                            "learn-share: 0.91",   "learn-share: -0.1",
-                            "learn-share: nan",    "feed-texts: yes",
-                            "feed-texts:",         "seed: -1",
-                            "pivots: 9000",        "held-back: 70000"}) {
+  for (const char* wrong : {"refresh: 0",
+                            "refresh: -1",
+                            "refresh-after: 0s",
+                            "refresh-after: 5",
+                            "refresh-after: 1e9d",
+                            "queue-pairs: 0",
+                            "queue-pairs: 1e3",
+                            "queue-bytes: 99999999999999999999",
+                            "queue-bytes: 1",
+                            "queue-bytes: 17179869184GiB",
+                            "batch-pairs: 4097",
+                            "workers: 0",
+                            "p: nan",
+                            "learn-queue-bytes: 1",
+                            "learn-share: 0.91",
+                            "learn-share: -0.1",
+                            "learn-share: nan",
+                            "feed-texts: yes",
+                            "feed-texts:",
+                            "seed: -1",
+                            "pivots: 9000",
+                            "held-back: 70000"}) {
     INFO(wrong);
     const auto told = complaint(fmt::format("streams: {{a: {{{}}}}}", wrong));
     CHECK(told.find("c.yaml:1: streams.a.") == 0);
@@ -315,13 +326,55 @@ TEST_CASE("A file that cannot be read is told by its name") {
   CHECK(told(source_path("config/phsicd.yaml")) == "none");
 }
 
+TEST_CASE("A stream's own cut replaces the one of the defaults, and there is one") {
+  const auto config = parse(
+      "defaults: {p: 0.2, duplicates: once}\n"
+      "streams: {a: , b: {keep: 0.5}, c: {rules: [no_empty, no_urls], duplicates: learn}, d: "
+      "{rules: []}}\n");
+  CHECK(config.streams[0].plan().cut == CutSpec{CutSpec::Kind::kP, 0.2});
+  CHECK(config.streams[0].plan().duplicates == DuplicatePolicy::kOnce);
+  CHECK(config.streams[1].plan().cut == CutSpec{CutSpec::Kind::kKeep, 0.5});
+  CHECK(config.streams[2].plan().rules == RuleSet::parse("no_empty,no_urls"));
+  CHECK(config.streams[2].plan().duplicates == DuplicatePolicy::kLearn);
+  CHECK(config.streams[3].plan().rules == RuleSet::none());
+  CHECK(complaint("streams: {a: {keep: 0.5, p: 0.1}}").find("found keep and p") !=
+        std::string::npos);
+  CHECK(complaint("streams: {a: {estimator: pmi, p: 0.1}}").find("expected score") !=
+        std::string::npos);
+  const auto set =
+      parse("defaults: {p: 0.2}\nstreams: {a: {fdr: 0.1}}", {{"streams.a.keep", "0.5"}});
+  CHECK(set.streams[0].plan().cut == CutSpec{CutSpec::Kind::kKeep, 0.5});
+}
+
+TEST_CASE("A configuration that still has flag-p-value is told what to write instead") {
+  for (const std::string place : {"defaults", "streams.a"}) {
+    const auto text = place == "defaults" ? "defaults: {flag-p-value: 0.1}\nstreams: {a: }"
+                                          : "streams:\n  a: {flag-p-value: 0.1}";
+    const auto told = complaint(text);
+    INFO(told);
+    CHECK(told.find(place + ".flag-p-value: ") != std::string::npos);
+    CHECK(told.find("write `p: VALUE` instead") != std::string::npos);
+  }
+}
+
+TEST_CASE("Rules, duplicates and the cut may change while a daemon runs, their window not") {
+  const auto running = parse("streams: {a: {p: 0.1}}");
+  CHECK(refused_changes(
+            running,
+            parse("streams: {a: {keep: 0.5, rules: none, duplicates: learn, undecided: reject}}"))
+            .empty());
+  CHECK(refused_changes(running, parse("streams: {a: {p: 0.1, duplicate-window: 5}}")) ==
+        std::vector<std::string>{
+            "streams.a.duplicate-window: found a change, expected none while the daemon runs"});
+}
+
 TEST_CASE("A running daemon takes new streams and a few changes, and refuses all others") {
   const auto running = parse("streams: {a: {encoder: hashing, window: 100}, b: }");
   CHECK(refused_changes(running, running).empty());
   CHECK(refused_changes(
             running, parse("log-level: debug\n"
                            "streams: {c: , b: {refresh: 10, refresh-after: 1s, feed-texts: true, "
-                           "flag-p-value: 0.5, queue-pairs: 1, queue-bytes: 1KiB, "
+                           "p: 0.5, queue-pairs: 1, queue-bytes: 1KiB, "
                            "learn-queue-pairs: 1, learn-queue-bytes: 1KiB, learn-share: 0}, a: "
                            "{window: 100, seed: 1}}"))
             .empty());

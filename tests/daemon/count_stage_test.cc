@@ -39,9 +39,18 @@ class FakeCountStream : public FakeStream, private PairCounter {
   }
 };
 
+// Pairs are what a test says of them.
+StreamSettings open_settings() {
+  StreamSettings settings;
+  settings.spec.counts = true;
+  settings.decide.set("rules", "none");
+  return settings;
+}
+
 // A stage and all that is around it. Everything is offered before it runs.
 struct Counting {
-  explicit Counting(SeenIds ids = SeenIds(100)) : seen(std::move(ids)) {}
+  explicit Counting(SeenIds ids = SeenIds(100), const StreamSettings& how = open_settings())
+      : settings(how), seen(std::move(ids)) {}
 
   std::shared_ptr<FakeCaller> caller = std::make_shared<FakeCaller>();
   FakeListener listener;
@@ -54,14 +63,7 @@ struct Counting {
     auto task = std::make_shared<Task>(std::move(request), lent(caller));
     task->waits_for_learner = waits;
     Completion::begin(*task);
-    auto& outcome = task->outcome;
-    if (task->request.scores) {
-      const auto rows = task->request.pairs.size();
-      outcome.score.assign(rows, -1);
-      outcome.percentile.assign(rows, -1);
-      outcome.p_value.assign(rows, -1);
-      outcome.flagged.assign(rows, 0);
-    }
+    make_columns(*task);
     if (task->request.learns) parts.unlearned.add({task->request.pairs.size(), 0});
     parts.queue.push(task);
     return task;
@@ -69,7 +71,7 @@ struct Counting {
   void run(std::size_t most_pairs = 100) {
     DurableTasks tasks(nullptr, parts.completion);
     Snapshots snapshots(stream, nullptr, parts.background, parts.drift, parts.counters,
-                        parts.completion, parts.reporter, [] {});
+                        parts.decisions, parts.completion, parts.reporter, [] {});
     AnswerStage answers(most_pairs, parts.completion);
     CountStage stage(parts, std::move(seen), snapshots, tasks, answers);
     parts.queue.close();
@@ -163,15 +165,36 @@ TEST_CASE("A task that waits to be counted is done when it is, and an order afte
 
 TEST_CASE("Pairs are decided about before their scores are told") {
   Counting scene;
-  scene.stream.publish(fake_model(1, Calibration({1, 2, 3}, {1, 2, 3})));
-  scene.parts.decide.set_flag_p_value(0.5);
-  std::vector<std::uint8_t> told;
-  scene.listener.when_scored = [&](const Task& task) { told = task.outcome.flagged; };
-  // Scores of 0 to 4 against random pairs of 1 to 3.
+  scene.stream.publish(
+      std::make_shared<const PublishedModel>(PublishedModel{0, nullptr, false, 0, 4}));
+  std::vector<ReasonCode> told;
+  scene.listener.when_scored = [&](const Task& task) { told = task.outcome.reason; };
+  // Scores of 0 to 4.
   const auto task = scene.add(counted_request({"a", "b", "c", "d", "e"}));
   scene.run();
-  CHECK(told == std::vector<std::uint8_t>{1, 1, 1, 1, 0});
-  CHECK(scene.parts.counters.flagged == 4);
+  using reasons::kCut;
+  CHECK(told == std::vector<ReasonCode>{kCut, kCut, kCut, kCut, reasons::kNone});
+  CHECK(scene.parts.counters.taught[Verdict::kDrop] == 4);
+  CHECK(scene.parts.counters.taught[Verdict::kKeep] == 1);
+  CHECK(scene.parts.decisions.memory().counts().reasons.at(kCut) == 4);
+}
+
+TEST_CASE("A pair that breaks a rule is scored, dropped and not counted") {
+  auto settings = open_settings();
+  settings.decide.set("rules", "no_empty");
+  Counting scene(SeenIds(100), settings);
+  auto request = counted_request({"a", "bb", "ccc"});
+  request.pairs.y = {"b", "", "b"};
+  const auto task = scene.add(std::move(request));
+  scene.run();
+  CHECK(scene.stream.counted == std::vector<float>{1, 3});
+  CHECK(task->outcome.score == std::vector<double>{0, 1, 1});
+  CHECK(task->outcome.learned == 2);
+  CHECK(task->outcome.rejected == 1);
+  CHECK(task->outcome.decision(1).verdict == Verdict::kDrop);
+  CHECK(name_of_reason(task->outcome.reason[1]) == "no_empty(right)");
+  CHECK(scene.parts.counters.rejected == 1);
+  CHECK(scene.parts.decisions.memory().counts().rejected == 1);
 }
 
 }  // namespace

@@ -63,7 +63,7 @@ class Identity(Case):
     def test_how_scores_are_made_and_served_may_change(self):
         daemon = self.learned(chat=QUIET)
         for change in ({"estimator": "phsic"}, {"rank": 3}, {"ridge": 0.5}, {"centered": False},
-                       {"refresh": 50}, {"workers": 2, "flag-p-value": 0.5, "id-window": 3}):
+                       {"refresh": 50}, {"workers": 2, "p": 0.5, "id-window": 3}):
             with self.subTest(change=change):
                 daemon.config["streams"]["chat"] = {**QUIET, **change}
                 daemon.start()

@@ -33,6 +33,8 @@ struct Scene {
   void start(const std::string& name, Registry::Streams& started) {
     StreamSettings settings;
     settings.name = name;
+    settings.decide.set("rules", "none");
+    settings.decide.set("duplicates", "learn");
     auto stream = std::make_unique<FakeStream>();
     streams.push_back(stream.get());
     registry.start(settings, {{std::move(stream), Recovery(10)}, nullptr, {}}, started);

@@ -13,7 +13,8 @@ namespace {
 struct Explaining : StageScene {
   std::atomic<bool> hold{false};
   std::unique_ptr<Background> background = std::make_unique<Background>([] {});
-  ExplainStage stage{stream, 1'000'000, *background, counters, completion};
+  DecideStage decide{plan, counters};
+  ExplainStage stage{stream, 1'000'000, *background, decide, raised, counters, completion};
 
   ~Explaining() { end(); }
   // Waits for all that was accepted.
@@ -44,7 +45,30 @@ TEST_CASE("What explains a score is told") {
   REQUIRE(task->outcome.explanation.has_value());
   CHECK(task->outcome.explanation->score == 1.5);
   CHECK(scene.caller->told(*task).done == 1);
-  CHECK(scene.caller->told(*task).answer.starts_with(R"({"ok":true,"score":1.5)"));
+  CHECK(scene.caller->told(*task).answer.starts_with(
+      R"({"ok":true,"decision":"undecided","reason":"no_model","score":1.5)"));
+}
+
+TEST_CASE("A pair that was dropped is told by its id, with the numbers as they were") {
+  Explaining scene;
+  auto request = request_of(Operation::kScore, {"a"});
+  request.pairs.ids = {"7"};
+  const auto dropped = scene.task(std::move(request));
+  dropped->outcome.score = {-2};
+  dropped->outcome.decide(0, {Verdict::kDrop, reasons::kCut});
+  scene.raised.add(*dropped);
+  const auto ask = [&](const std::string& id) {
+    auto wanted = request_of(Operation::kExplain, {});
+    wanted.pair_id = id;
+    const auto asked = scene.task(std::move(wanted));
+    REQUIRE(scene.stage.offer(asked));
+    scene.caller->wait_for(*asked);
+    return scene.caller->told(*asked).answer;
+  };
+  // Without a model there is nothing more to say.
+  CHECK(ask("7").starts_with(
+      R"({"ok":true,"raised":{"id":7,"decision":"drop","reason":"cut","score":-2)"));
+  CHECK(ask("8").find("unknown_pair") != std::string::npos);
 }
 
 TEST_CASE("Without a model, for a pair without a score, and without memory there is an error") {

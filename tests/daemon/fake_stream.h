@@ -143,6 +143,8 @@ class FakeStream : public phsic::Stream {
     publish(fake_model(published()->number + 1));
   }
   bool refresh_every(std::uint64_t /*pairs*/) override { return false; }
+  void choose_cuts(CutChooser /*chooser*/) override {}
+  void set_cut(std::optional<double> /*cut*/) override {}
   void skip_refresh() override { since_frozen_ = 0; }
   [[nodiscard]] std::uint64_t pairs() const override { return learned_.size(); }
   [[nodiscard]] std::uint64_t clipped() const override { return 0; }

@@ -50,6 +50,8 @@ ScoredPairs scored(std::vector<std::uint8_t> flagged) {
   request.pairs.y.resize(flagged.size(), "y");
   Outcome outcome;
   outcome.score.assign(flagged.size(), 0.5);
+  outcome.verdict.assign(flagged.size(), static_cast<std::uint8_t>(Verdict::kKeep));
+  outcome.reason.assign(flagged.size(), reasons::kNone);
   outcome.percentile = none;
   outcome.p_value = none;
   outcome.published = std::make_shared<PublishedModel>();

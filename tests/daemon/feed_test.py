@@ -88,7 +88,7 @@ class Feed(Case):
 
     def test_pairs_that_a_random_pairing_would_beat_are_flagged(self):
         threshold = 0.2
-        daemon = self.daemon({"chat": {**SMALL, "flag-p-value": threshold}})
+        daemon = self.daemon({"chat": {**SMALL, "p": threshold}})
         daemon.own.learn(PAIRS)
         daemon.ask("refresh")
         subscriber = Subscriber(daemon)
@@ -97,7 +97,7 @@ class Feed(Case):
                                            for i, (x, y) in enumerate(damaged)]})
         found = self.gather(subscriber, 200) + subscriber.catch_up()
         scores, flags = messages(found, "score"), messages(found, "flag")
-        expected = [m["id"] for m in scores if m["p_value"] >= threshold]
+        expected = [m["id"] for m in scores if m["p_value"] > threshold]
         self.assertEqual([message["id"] for message in flags], expected)
         self.assertTrue(20 < len(expected) < 180, len(expected))
         self.assert_no_gap(flags)
@@ -107,7 +107,7 @@ class Feed(Case):
         self.assertEqual(daemon.stats("chat")["flagged"], flags[-1]["seq"])
 
     def test_scores_and_flags_have_their_numbers_also_while_nobody_hears_them(self):
-        daemon = self.daemon({"chat": {**SMALL, "flag-p-value": 0.2}})
+        daemon = self.daemon({"chat": {**SMALL, "p": 0.2}})
         daemon.own.learn(PAIRS)
         daemon.ask("refresh")
         damaged = pairs_of(200, 8, 0.5)
@@ -120,8 +120,8 @@ class Feed(Case):
         self.assert_no_gap(messages(found, "score"), before["scored"] + 1)
         self.assert_no_gap(messages(found, "flag"), before["flagged"] + 1)
 
-    def test_nothing_is_flagged_when_the_threshold_is_nought(self):
-        daemon = self.daemon({"chat": {**SMALL, "flag-p-value": 0}})
+    def test_nothing_is_flagged_when_every_p_value_is_good_enough(self):
+        daemon = self.daemon({"chat": {**SMALL, "p": 1}})
         daemon.own.learn(PAIRS[:600])
         daemon.ask("refresh")
         subscriber = Subscriber(daemon)
@@ -287,7 +287,7 @@ class Subscribe(Case):
         self.assertEqual(taker.stats()["bad_messages"], 0)
 
     def test_of_another_daemons_feed_every_pair_is_learned_once(self):
-        source = self.daemon({"chat": {**SMALL, "feed-texts": True, "flag-p-value": 0.2}})
+        source = self.daemon({"chat": {**SMALL, "feed-texts": True, "p": 0.2}})
         source.own.learn(PAIRS)
         source.ask("refresh")
         # All of it, or flags alone.

@@ -7,7 +7,9 @@ import struct
 from contextlib import closing
 from types import SimpleNamespace
 
-TEXTS, VECTORS, BEGUN, ADOPTED, ABANDONED, EVERY = range(6)
+TEXTS, VECTORS, BEGUN, ADOPTED, ABANDONED, EVERY, CUT = range(7)
+
+KEEP, DROP, UNDECIDED = range(3)
 
 XXHASH = ctypes.CDLL("libxxhash.so.0")
 
@@ -56,10 +58,12 @@ class Payload:
 
 
 def entry(archive):
-    """stream, number, before (pairs), kind, and pairs: tuples of x, y, time and id."""
+    """stream, number, before (pairs), kind, pairs: tuples of x, y, time and id, decisions about
+    them: tuples of verdict and reason, and rejected: tuples of place, verdict and reason."""
     payload = Payload(archive, b"ENTR")
     stream, number, before, kind = payload.numbers("IQQB")
-    found = SimpleNamespace(stream=stream, number=number, before=before, kind=kind, pairs=[])
+    found = SimpleNamespace(stream=stream, number=number, before=before, kind=kind, pairs=[],
+                            decisions=[], rejected=[])
     if kind in (TEXTS, VECTORS):
         times = payload.array("d")
         count = len(times)
@@ -75,6 +79,17 @@ def entry(archive):
             sides = [[values[i * dim:(i + 1) * dim] for i in range(count)]
                      for dim, values in ((dim, payload.array("f")) for dim in dims)]
         found.pairs = list(zip(*sides, times, ids))
+        found.decisions = [(KEEP, 0)] * count
+        if payload.version >= 4:
+            has_decisions = payload.number("B")
+            codes = payload.array("B")
+            if has_decisions:
+                found.decisions = list(zip(codes[::2], codes[1::2], strict=True))
+            places = payload.array("Q")
+            codes = payload.array("B")
+            found.rejected = list(zip(places, codes[::2], codes[1::2], strict=True))
+            if len(found.decisions) != count or len(payload.rest):
+                raise AssertionError(f"entry {number}: {len(payload.rest)} bytes are left")
     return found
 
 

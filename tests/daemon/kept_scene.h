@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "daemon/serving/background.h"
+#include "daemon/serving/decision_keeper.h"
 #include "daemon/serving/drift_watch.h"
 #include "state/state_file.h"
 #include "state/stream_journal.h"
@@ -30,6 +31,7 @@ struct KeptScene : StageScene {
   StreamJournal journal;
   Background background{[] {}};
   DriftWatch drift{ServingState(kIds), counters, reporter};
+  DecisionKeeper decisions{stream, &journal, {}, open_plan(), "{}", plan};
 
   // A task that waits for the learner. Everything else of it is done.
   [[nodiscard]] std::shared_ptr<Task> waiting(Request request) {

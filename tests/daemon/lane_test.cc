@@ -50,6 +50,8 @@ struct Stage {
     settings.spec.set("encoder", "hashing:dim=64");
     settings.spec.set("estimator", estimator);
     settings.spec.set("refresh", "100000");
+    settings.decide.set("rules", "none");
+    settings.decide.set("duplicates", "learn");
   }
   // Nothing hangs when a test fails.
   ~Stage() { gate.open(); }

@@ -19,11 +19,12 @@ struct Learning {
 
   [[nodiscard]] LearnBlocks block(const std::vector<std::string>& texts) {
     auto made = queue.make_block();
-    const auto request = request_of(Operation::kLearn, texts);
+    Task task(request_of(Operation::kLearn, texts), nullptr);
+    make_columns(task);
     Batch batch;
-    FakeStream().encode({request.pairs.x, request.pairs.y, {}}, batch);
+    FakeStream().encode({task.request.pairs.x, task.request.pairs.y, {}}, batch);
     for (std::size_t i = 0; i < texts.size(); ++i) {
-      REQUIRE(made.front().add(batch, i, request, i));
+      REQUIRE(made.front().add(batch, i, task, i));
     }
     return made;
   }
@@ -69,7 +70,7 @@ TEST_CASE("A block counts in the backlog from its charge on, and nothing of it s
   scene.queue.charge(block.front());
   CHECK(scene.backlog.waiting().pairs == 3);
   CHECK(scene.backlog.waiting().bytes == block.front().byte_count());
-  scene.queue.note_learned(block.front(), 2);
+  scene.queue.note_done(block.front(), 2);
   CHECK(scene.backlog.waiting().pairs == 1);
   scene.queue.give_back(block);
   CHECK(scene.backlog.waiting().pairs == 0);

@@ -34,14 +34,15 @@ struct Learning : KeptScene {
   std::atomic<int> built{0};
   LearnQueue queue{stream.shape_x(), stream.shape_y(), SIZE_MAX, backlog};
   DurableTasks tasks{&journal, completion};
-  Snapshots snapshots{stream,   &journal,   background, drift,
-                      counters, completion, reporter,   [this] { queue.wake(); }};
+  Snapshots snapshots{stream,     &journal, background,
+                      drift,      counters, decisions,
+                      completion, reporter, [this] { queue.wake(); }};
   ModelBuilder builder{stream, &journal, nullptr, 0, background, counters, tasks, reporter, [this] {
                          ++built;
                          built.notify_all();
                          queue.wake();
                        }};
-  LearnStage stage{stream, &journal, queue, builder, snapshots, tasks, counters, sources};
+  LearnStage stage{stream, decisions, queue, builder, snapshots, tasks, counters, sources};
   std::thread learner;
 
   void release() {
@@ -77,7 +78,12 @@ struct Learning : KeptScene {
     }
     request.pairs.times = {static_cast<double>(number)};
     request.pairs.ids = {std::to_string(number)};
-    REQUIRE(block.add(batch, 0, request, 0));
+    request.operation = Operation::kLearn;
+    request.learns = true;
+    request.pairs.y_rows = 1;
+    Task task(std::move(request), nullptr);
+    make_columns(task);
+    REQUIRE(block.add(batch, 0, task, 0));
     block.is_duplicate.push_back(false);
   }
   [[nodiscard]] static NotedPair noted(std::size_t number) {

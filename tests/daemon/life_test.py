@@ -214,7 +214,7 @@ class Reload(Case):
             self.assertEqual(daemon.stats("chat")[member], before[member])
 
     def test_options_of_serving_are_taken_over(self):
-        daemon = self.daemon({"chat": {**SMALL, "flag-p-value": 0}}, log_level="error")
+        daemon = self.daemon({"chat": {**SMALL, "p": 1}}, log_level="error")
         daemon.own.learn(PAIRS)
         daemon.ask("refresh")
         subscriber = Subscriber(daemon)
@@ -222,36 +222,36 @@ class Reload(Case):
         daemon.ask("score", pairs=random_pairs)
         self.assertEqual(daemon.stats("chat")["flagged"], 0)
         self.assertEqual(daemon.log(), "")
-        daemon.config["streams"]["chat"] |= {"flag-p-value": 0.1, "feed-texts": True}
+        daemon.config["streams"]["chat"] |= {"p": 0.1, "feed-texts": True}
         daemon.config["log-level"] = "info"
         self.assertEqual(daemon.reload()["reloads"], 1)
         subscriber.catch_up()
         answer = daemon.ask("score", pairs=random_pairs)
         found = subscriber.catch_up()
         flags = [message for topic, message in found if topic == "flag"]
-        self.assertEqual(len(flags), sum(p >= 0.1 for p in answer["p_values"]))
+        self.assertEqual(len(flags), sum(p > 0.1 for p in answer["p_values"]))
         self.assertGreater(len(flags), 100)
         self.assertIn("x", flags[0])
         self.assertIn("reloaded", daemon.log())
         options = daemon.ask("streams")["streams"][0]["options"]
-        self.assertEqual(options["flag-p-value"], "0.1")
+        self.assertEqual(options["p"], "0.1")
 
     def test_any_other_change_is_refused_and_nothing_of_it_is_taken_over(self):
-        daemon = self.daemon({"chat": {**SMALL, "flag-p-value": 0}, "b": SMALL})
+        daemon = self.daemon({"chat": {**SMALL, "p": 1}, "b": SMALL})
         kept = json.dumps(daemon.config)
         for number, (change, path) in enumerate((
                 ({"encoder": "hashing:dim=64"}, "streams.chat.encoder"),
                 ({"half-life": 100}, "streams.chat.half-life"),
                 ({"workers": 2}, "streams.chat.workers"))):
             daemon.config = json.loads(kept)
-            daemon.config["streams"]["chat"] |= change | {"flag-p-value": 0.5}
+            daemon.config["streams"]["chat"] |= change | {"p": 0.5}
             daemon.config["streams"]["new"] = SMALL
             self.assertEqual(daemon.reload()["refused_reloads"], number + 1)
             self.assertIn(path, daemon.log())
             options = daemon.ask("streams")["streams"]
             self.assertEqual({stream["name"] for stream in options}, {"chat", "b"})
             chat = next(stream for stream in options if stream["name"] == "chat")
-            self.assertEqual(chat["options"]["flag-p-value"], "0")
+            self.assertEqual(chat["options"]["p"], "1")
         daemon.config = json.loads(kept)
         del daemon.config["streams"]["b"]
         daemon.config["feed-queue"] = 5

@@ -28,6 +28,10 @@ PATIENCE = 240
 # Big enough for the words of bitext(), and quick. Models come when the test wants them.
 SMALL = {"encoder": "hashing:dim=128", "refresh-after": "never"}
 
+# Tests teach the same pairs again and again, and texts that are none: all of them are learned.
+# decide_test.py has the defaults.
+OPEN = {"rules": "none", "duplicates": "learn"}
+
 CONTEXT = zmq.Context()
 
 # The address sanitizer keeps what was freed; little of it, so that memory can be judged.
@@ -113,7 +117,7 @@ class Daemon:
         self.feed = f"ipc://{folder}/feed"
         self.config = {
             "service": [self.service] + ["tcp://127.0.0.1:*"] * tcp,
-            "ingest": self.ingest, "feed": self.feed,
+            "ingest": self.ingest, "feed": self.feed, "defaults": OPEN,
             "streams": {"chat": SMALL} if streams is None else streams}
         self.config.update({key.replace("_", "-"): value for key, value in settings.items()})
         if state:

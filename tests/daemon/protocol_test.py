@@ -5,7 +5,7 @@ import re
 import unittest
 
 import zmq
-from phsicd import SMALL, SOURCE, Case, Subscriber, floats, pairs_of
+from phsicd import OPEN, SMALL, SOURCE, Case, Subscriber, floats, pairs_of
 
 DOCUMENT = (SOURCE / "docs" / "protocol.md").read_text()
 
@@ -61,8 +61,9 @@ class OneStream(Case):
 
     def test_a_score_comes_with_percentile_p_value_and_model(self):
         answer = self.client.ask("score", stream="chat", pairs=[GOOD, [GOOD[0], OTHER[1]]])
-        self.assertEqual(set(answer), {"ok", "scores", "percentiles", "p_values", "model", "epoch"})
-        for name in ("scores", "percentiles", "p_values"):
+        self.assertEqual(set(answer), {"ok", "scores", "percentiles", "p_values", "decisions", "reasons",
+                                       "model", "epoch"})
+        for name in ("scores", "percentiles", "p_values", "decisions", "reasons"):
             self.assertEqual(len(answer[name]), 2)
         self.assertGreater(answer["scores"][0], answer["scores"][1])
         self.assertGreaterEqual(answer["percentiles"][0], answer["percentiles"][1])
@@ -133,7 +134,8 @@ class OneStream(Case):
 
     def test_an_explanation_names_learned_pairs(self):
         answer = self.client.ask("explain", pairs=[GOOD], top=3)
-        self.assertEqual(set(answer), {"ok", "score", "rest", "model", "epoch", "raise", "lower"})
+        self.assertEqual(set(answer), {"ok", "percentile", "p_value", "decision", "reason", "score",
+                                       "rest", "model", "epoch", "raise", "lower"})
         self.assertAlmostEqual(answer["score"],
                                self.client.ask("score", pairs=[GOOD])["scores"][0], 4)
         self.assertEqual((len(answer["raise"]), len(answer["lower"])), (3, 3))
@@ -204,7 +206,7 @@ class OneStream(Case):
         streams = self.client.ask("streams")["streams"]
         self.assertEqual(len(streams), 1)
         self.assertEqual(streams[0]["name"], "chat")
-        self.assertEqual(streams[0]["options"], SMALL)
+        self.assertEqual(streams[0]["options"], {**SMALL, **OPEN})
         self.assertEqual(streams[0]["pairs"], self.d.stats("chat")["pairs"])
         self.assertEqual(streams[0]["model"], self.d.stats("chat")["model"])
 
@@ -296,7 +298,8 @@ class SeveralStreams(Case):
 
     def test_before_the_first_model_every_score_is_nought(self):
         answer = self.client.ask("score", stream="chat", pairs=[GOOD])
-        self.assertEqual(answer, {"ok": True, "scores": [0], "model": 0, "epoch": 0})
+        self.assertEqual(answer, {"ok": True, "scores": [0], "decisions": ["undecided"],
+                                  "reasons": ["no_model"], "model": 0, "epoch": 0})
         request = {"op": "explain", "stream": "chat", "pairs": [GOOD]}
         self.assertEqual(self.client.error(request), "not_ready")
         stats = self.d.stats("chat")
@@ -401,13 +404,14 @@ class SeveralStreams(Case):
 
 class Document(Case):
     def test_every_example_of_a_request_has_the_answer_that_is_documented(self):
-        chat = self.daemon(state=True)
+        chat = self.daemon({"chat": {**SMALL, "score": 1e9}}, state=True)  # all is dropped
         chat.own.learn(PAIRS)
         vectors = self.daemon({"v": {"encoder": "vectors:dim=300", "refresh-after": "never"}})
         self.assertGreaterEqual({request["op"] for request, *_ in REQUESTS},
                                 {"score", "learn", "rank", "explain", "refresh", "stats",
                                  "streams", "ping"})
         chat.ask("refresh")
+        chat.ask("score", pairs=[{"x": GOOD[0], "y": GOOD[1], "id": "m-1"}])
         for request, *answer in REQUESTS:
             daemon = vectors if request.get("stream") == "v" else chat
             frames = [floats([[1.0] * side["dim"]] * side["rows"])
@@ -423,7 +427,7 @@ class Document(Case):
                     self.assertLessEqual(set(value), set(found[member]), member)
 
     def test_every_example_of_a_message_is_taken_and_published_as_documented(self):
-        daemon = self.daemon({"chat": {**SMALL, "flag-p-value": 1e-9}})
+        daemon = self.daemon({"chat": {**SMALL, "score": 1e9}})  # all is dropped
         daemon.own.learn(PAIRS)
         daemon.ask("refresh")
         subscriber = Subscriber(daemon)

@@ -3,7 +3,7 @@
 import statistics
 import unittest
 
-from phsicd import SMALL, Case, pairs_of, run, tsv
+from phsicd import OPEN, SMALL, Case, pairs_of, run, tsv
 
 PAIRS = pairs_of(2500, 3, 0.2)
 KINDS = [
@@ -14,24 +14,41 @@ KINDS = [
 ]
 
 
-def offline(options, pairs):
-    arguments = [word for key, value in options.items() for word in (f"--{key}", str(value))]
+# Pairs that come again, soon and late, in other letters and with other numbers, and pairs that no
+# stream learns by default.
+def mixed(pairs):
+    for place, (x, y) in enumerate(pairs):
+        yield [x, y]
+        for every, more in ((5, [x, y]), (7, [x.upper(), f"{y}, {place}"]), (11, pairs[place // 2]),
+                            (13, [x, ""]), (17, [y, y]), (19, [x, "... 12:30"])):
+            if place % every == 3:
+                yield more
+
+
+MIXED = list(mixed(PAIRS))
+
+
+def offline(options, pairs, decide=OPEN):
+    arguments = [word for key, value in {**options, **decide}.items()
+                 for word in (f"--{key}", str(value))]
     return [float(line) for line in
             run("score", *arguments, "--score-only", stdin=tsv(pairs)).splitlines()]
 
 
 class SameScores(Case):
-    def online(self, options, at_once):
+    def online(self, options, at_once, pairs=PAIRS, decide=OPEN):
         """Scores of a client that waits, and never sends more than there is room for."""
-        daemon = self.daemon({"s": {**options, "refresh-after": "never"}})
+        daemon = self.daemon({"s": {**options, "refresh-after": "never"}}, defaults=decide)
         # A stream that counts has no models to wait for.
         room = daemon.ask("learn", pairs=[], wait=True).get("room", at_once)
         scores = []
-        while len(scores) < len(PAIRS):
+        while len(scores) < len(pairs):
             count = min(room, at_once)
             answer = daemon.ask("score-and-learn", wait=True,
-                                pairs=PAIRS[len(scores):len(scores) + count])
+                                pairs=pairs[len(scores):len(scores) + count])
             scores += answer["scores"]
+            if (left := room - answer["learned"]) > 0 and "room" in answer:
+                self.assertEqual(answer["room"], left)  # what is not learned brings no model nearer
             room = answer.get("room", at_once)
         return scores, daemon
 
@@ -52,6 +69,20 @@ class SameScores(Case):
 
     def test_pairs_may_come_one_by_one(self):
         self.assert_same(self.online(KINDS[0], 1)[0], offline(KINDS[0], PAIRS))
+
+    def test_pairs_that_are_not_learned_do_not_change_that(self):
+        for options in KINDS:
+            expected = offline(options, MIXED, {})
+            for at_once in (7, 256):
+                with self.subTest(options=options, at_once=at_once):
+                    scores, daemon = self.online(options, at_once, MIXED, {})
+                    self.assert_same(scores, expected)
+                    found = daemon.stats("s")
+                    self.assertGreater(found["rejected"], 200)
+                    self.assertEqual(found["pairs"] + found["rejected"], len(MIXED))
+                    is_counted = options.get("estimator") == "pmi"
+                    self.assertEqual({"duplicate", "near_duplicate"} <= set(found["reasons"]),
+                                     not is_counted, found["reasons"])
 
     def test_a_refresh_in_the_end_gives_the_same_numbers_whatever_the_requests_were(self):
         found = [self.online(KINDS[0], at_once)[1].ask("refresh", all=True)

@@ -77,6 +77,8 @@ class ScriptedStream : public Stream, private PairCounter {
     stream_->adopt(*dynamic_cast<ScriptedRefresh&>(refresh).refresh);
   }
   bool refresh_every(std::uint64_t pairs) override { return stream_->refresh_every(pairs); }
+  void choose_cuts(CutChooser chooser) override { stream_->choose_cuts(std::move(chooser)); }
+  void set_cut(std::optional<double> cut) override { stream_->set_cut(cut); }
   void skip_refresh() override { stream_->skip_refresh(); }
   [[nodiscard]] std::uint64_t pairs() const override { return stream_->pairs(); }
   [[nodiscard]] std::uint64_t clipped() const override { return stream_->clipped(); }

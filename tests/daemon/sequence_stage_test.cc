@@ -17,7 +17,7 @@ namespace {
 
 struct Sequencing : StageScene {
   LearnQueue queue{stream.shape_x(), stream.shape_y(), 100, backlog};
-  SequenceStage stage{SeenIds(1000), queue, counters, completion};
+  SequenceStage stage{SeenIds(1000), RecentPairs(100), plan, queue, counters, completion};
 
   // A task that teaches pairs of these ids; "" is none.
   [[nodiscard]] std::shared_ptr<Task> learn(const std::vector<std::string>& ids,
@@ -32,7 +32,7 @@ struct Sequencing : StageScene {
     Batch batch;
     stream.encode({pairs.x, pairs.y, {}}, batch);
     for (auto i = slice.first + refused; i < slice.first + slice.count; ++i) {
-      REQUIRE(block.add(batch, i, slice.task->request, i));
+      REQUIRE(block.add(batch, i, *slice.task, i));
     }
     block.parts.push_back({slice.task, slice.count, block.size(), refused});
   }
@@ -172,7 +172,8 @@ TEST_CASE("Ids of pairs that came before the daemon was started are known") {
   Sequencing scene;
   SeenIds seen(10);
   seen.add(hash_id("old"));
-  SequenceStage stage(std::move(seen), scene.queue, scene.counters, scene.completion);
+  SequenceStage stage(std::move(seen), RecentPairs(100), scene.plan, scene.queue, scene.counters,
+                      scene.completion);
   const auto task = scene.learn({"old", "new"});
   auto block = scene.block(0, {Sequencing::whole(task)});
   stage.hand_in(block);
@@ -188,6 +189,120 @@ TEST_CASE("Pairs of no use are counted as refused, and in order all the same") {
   CHECK(scene.counters.refused == 2);
   CHECK(task->learned == 1);
   CHECK(task->unsequenced == 0);
+}
+
+DecidePlan plan_with(DuplicatePolicy policy) {
+  auto plan = open_plan();
+  plan.duplicates = policy;
+  return plan;
+}
+
+std::vector<std::pair<std::size_t, ReasonCode>> rejected_in(const LearnBlock& block) {
+  std::vector<std::pair<std::size_t, ReasonCode>> all;
+  for (const auto& one : block.rejected) all.emplace_back(one.place, one.decision.reason);
+  return all;
+}
+
+TEST_CASE("A pair that came before is dropped, in the order of tickets and not of arrival") {
+  Sequencing scene;
+  scene.plan.set(plan_with(DuplicatePolicy::kDrop));
+  auto request = request_of(Operation::kScore, {"same", "other"});
+  request.learns = true;
+  const auto first = scene.task(request_of(Operation::kLearn, {"same", "Same", "new"}));
+  const auto second = scene.task(std::move(request));
+  auto later = scene.block(1, {Sequencing::whole(second)});
+  scene.stage.hand_in(later);
+  auto earlier = scene.block(0, {Sequencing::whole(first)});
+  scene.stage.hand_in(earlier);
+  const auto arrived = scene.arrived();
+  REQUIRE(arrived.size() == 2);
+  CHECK(arrived.front().is_duplicate == std::vector<bool>{false, true, false});
+  CHECK(arrived.back().is_duplicate == std::vector<bool>{true, false});
+  using reasons::kDuplicate;
+  CHECK(rejected_in(arrived.front()) ==
+        std::vector<std::pair<std::size_t, ReasonCode>>{{1, reasons::kNearDuplicate}});
+  CHECK(second->outcome.decision(0) == Decision{Verdict::kDrop, kDuplicate});
+  CHECK(second->outcome.decision(1).verdict == Verdict::kUndecided);
+  CHECK(first->learned == 2);
+  CHECK(first->rejected == 1);
+  CHECK(second->rejected == 1);
+  CHECK(scene.counters.rejected == 2);
+  CHECK(scene.counters.duplicates == 0);
+  CHECK(scene.counters.taught[Verdict::kDrop] == 2);
+}
+
+TEST_CASE("A duplicate that is learned once is judged by its score, or is like any other") {
+  Sequencing scene;
+  const auto policy = GENERATE(DuplicatePolicy::kOnce, DuplicatePolicy::kLearn);
+  scene.plan.set(plan_with(policy));
+  const bool is_once = policy == DuplicatePolicy::kOnce;
+  const auto task = scene.task(request_of(Operation::kLearn, {"a", "a"}));
+  auto block = scene.block(0, {Sequencing::whole(task)});
+  scene.stage.hand_in(block);
+  CHECK(scene.arrived().front().is_duplicate == std::vector<bool>{false, is_once});
+  CHECK(task->outcome.decision(1) == Decision{Verdict::kKeep, reasons::kNone});
+  CHECK(task->learned == (is_once ? 1 : 2));
+  CHECK(task->rejected == (is_once ? 1 : 0));
+}
+
+TEST_CASE("A pair of a known id is no duplicate of itself, and a rejected one leaves no id") {
+  Sequencing scene;
+  scene.plan.set(plan_with(DuplicatePolicy::kDrop));
+  const auto task = scene.learn({"no 1", "no 2", "no 1", "no 3"});
+  // Texts are the ids: give the last one the first one's text.
+  task->request.pairs.x[3] = task->request.pairs.x[0];
+  auto block = scene.block(0, {Sequencing::whole(task)});
+  scene.stage.hand_in(block);
+  CHECK(scene.arrived().front().is_duplicate == std::vector<bool>{false, true, true, true});
+  CHECK(task->duplicates == 1);
+  CHECK(task->rejected == 2);
+  const auto again = scene.learn({"no 3"});
+  auto next = scene.block(1, {Sequencing::whole(again)});
+  scene.stage.hand_in(next);
+  CHECK(again->duplicates == 0);
+  CHECK(again->rejected == 1);
+}
+
+TEST_CASE("Pairs that broke a rule keep their places among duplicates") {
+  Sequencing scene;
+  scene.plan.set(plan_with(DuplicatePolicy::kDrop));
+  const auto task = scene.task(request_of(Operation::kLearn, {"a", "b", "a"}));
+  auto block = scene.block(0, {Sequencing::whole(task)});
+  constexpr ReasonCode kRule = reasons::kFirstRule;
+  constexpr auto kDrop = static_cast<std::uint8_t>(Verdict::kDrop);
+  block.front().rejected = {{0, {kDrop, kRule}}, {2, {kDrop, kRule}}, {3, {kDrop, kRule}}};
+  scene.stage.hand_in(block);
+  CHECK(rejected_in(scene.arrived().front()) ==
+        std::vector<std::pair<std::size_t, ReasonCode>>{
+            {0, kRule}, {2, kRule}, {2, reasons::kDuplicate}, {3, kRule}});
+}
+
+TEST_CASE("A block of nothing but rejected pairs goes on to the learner, and its bytes count") {
+  Sequencing scene;
+  auto block = scene.block(0);
+  block.front().rejected = {{0, {1, reasons::kFirstRule}}};
+  scene.stage.hand_in(block);
+  CHECK(scene.backlog.waiting().pairs == 0);
+  CHECK(scene.backlog.waiting().bytes > 0);
+  CHECK(scene.arrived().size() == 1);
+}
+
+TEST_CASE("Pairs that will not be learned do not count as pairs before the next model") {
+  Sequencing scene;
+  scene.plan.set(plan_with(DuplicatePolicy::kDrop));
+  const auto task = scene.learn({"a", "b", "a", ""});
+  // A duplicate of the second pair, by its text.
+  task->request.pairs.x[3] = task->request.pairs.x[1];
+  task->request.pairs.y[3] = task->request.pairs.y[1];
+  auto block = scene.block(0, {Sequencing::whole(task)});
+  scene.stage.hand_in(block);
+  CHECK(task->duplicates == 1);
+  CHECK(task->rejected >= 1);
+  CHECK(scene.backlog.waiting().pairs == task->learned);
+  auto arrived = scene.arrived();
+  scene.queue.give_back(arrived);
+  CHECK(scene.backlog.waiting().pairs == 0);
+  CHECK(scene.backlog.waiting().bytes == 0);
 }
 
 TEST_CASE("A block without pairs holds its place, and the learner does not see it") {

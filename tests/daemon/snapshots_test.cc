@@ -31,10 +31,11 @@ struct Taking : KeptScene {
   std::atomic<bool> hold{false};  // snapshots are not written
   std::atomic<int> copies{0};     // snapshots begun
   std::atomic<int> woken{0};
-  Snapshots snapshots{stream, &journal, background, drift, counters, completion, reporter, [this] {
-                        ++woken;
-                        woken.notify_all();
-                      }};
+  Snapshots snapshots{
+      stream, &journal, background, drift, counters, decisions, completion, reporter, [this] {
+        ++woken;
+        woken.notify_all();
+      }};
 
   void release() {
     hold = false;
@@ -68,7 +69,7 @@ bool is_far(std::chrono::steady_clock::time_point time) {
 TEST_CASE("Who asks for a snapshot where nothing is kept is told so") {
   Taking scene;
   Snapshots none(scene.stream, nullptr, scene.background, scene.drift, scene.counters,
-                 scene.completion, scene.reporter, [] {});
+                 scene.decisions, scene.completion, scene.reporter, [] {});
   CHECK(is_far(none.next_look()));
   const auto task = scene.order(Operation::kSnapshot);
   none.add(task);

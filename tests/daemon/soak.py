@@ -41,10 +41,12 @@ MESSAGE = 4 * MIB  # the largest, as the default has it
 WORK = 0.05  # seconds of new honest requests, then all of them are waited for
 PAUSE = 0.5
 
+# Attackers send the same pairs again and again, and long ones, to be learned.
+ALL = {"rules": "-not_too_long", "duplicates": "learn"}
 ATTACKED = {
-    "chat": {"encoder": "hashing:dim=64", "feed-texts": True, "refresh": 200},
-    "letters": {"kernel": "spectrum:n=3", "pivots": 20, "refresh": 200},
-    "v": {"encoder": "vectors:dim=4", "kernel": "linear", "half-life": "1h"},
+    "chat": {"encoder": "hashing:dim=64", "feed-texts": True, "refresh": 200, **ALL},
+    "letters": {"kernel": "spectrum:n=3", "pivots": 20, "refresh": 200, **ALL},
+    "v": {"encoder": "vectors:dim=4", "kernel": "linear", "half-life": "1h", **ALL},
     "still": {"encoder": "hashing:dim=64"},  # taught before the attack
 }
 

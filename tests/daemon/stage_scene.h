@@ -12,6 +12,8 @@
 #include "daemon/serving/backlog.h"
 #include "daemon/serving/completion.h"
 #include "daemon/serving/lane_counters.h"
+#include "daemon/serving/published_plan.h"
+#include "daemon/serving/raised_pairs.h"
 #include "daemon/serving/reporter.h"
 #include "daemon/serving/waiting_sources.h"
 #include "tests/daemon/fake_caller.h"
@@ -37,6 +39,31 @@ namespace phsic::test {
   return request;
 }
 
+// No rules, no duplicates: pairs are what a test says of them.
+[[nodiscard]] inline DecidePlan open_plan() {
+  DecidePlan plan;
+  plan.rules = RuleSet::none();
+  plan.duplicates = DuplicatePolicy::kLearn;
+  plan.duplicate_window = 100;
+  plan.cut = {CutSpec::Kind::kNone, 0};
+  return plan;
+}
+
+// As a lane has made it ready.
+inline void make_columns(Task& task) {
+  auto& outcome = task.outcome;
+  const auto rows = task.request.pairs.size();
+  if (task.request.is_decided()) {
+    const auto verdict = task.request.scores ? Verdict::kUndecided : Verdict::kKeep;
+    outcome.verdict.assign(rows, static_cast<std::uint8_t>(verdict));
+    outcome.reason.assign(rows, task.request.scores ? reasons::kUnscored : reasons::kNone);
+  }
+  if (!task.request.scores) return;
+  for (auto* values : {&outcome.score, &outcome.percentile, &outcome.p_value}) {
+    values->assign(rows, std::numeric_limits<double>::quiet_NaN());
+  }
+}
+
 struct StageScene {
   FakeStream stream;
   LaneCounters counters;
@@ -44,7 +71,9 @@ struct StageScene {
   Reporter reporter{listener};
   WaitingSources sources;
   Backlog backlog{{1'000'000, 1'000'000'000}};
-  Completion completion{stream, backlog, counters, reporter, sources};
+  RaisedPairs raised;
+  PublishedPlan plan{open_plan()};
+  Completion completion{stream, backlog, counters, reporter, sources, raised};
   std::shared_ptr<FakeCaller> caller = std::make_shared<FakeCaller>();
 
   // As a lane has made it ready.
@@ -52,16 +81,8 @@ struct StageScene {
     auto made = std::make_shared<Task>(std::move(request), lent(caller));
     made->waits_for_learner = waits_for_learner;
     Completion::begin(*made);
-    if (made->request.scores) {
-      auto& outcome = made->outcome;
-      for (auto* values : {&outcome.score, &outcome.percentile, &outcome.p_value}) {
-        values->assign(made->request.pairs.size(), std::numeric_limits<double>::quiet_NaN());
-      }
-      if (made->request.operation == Operation::kScore) {
-        outcome.flagged.assign(made->request.pairs.size(), 0);
-      }
-      outcome.published = stream.published();
-    }
+    make_columns(*made);
+    if (made->request.scores) made->outcome.published = stream.published();
     return made;
   }
   [[nodiscard]] static Slice whole(const std::shared_ptr<Task>& task) {

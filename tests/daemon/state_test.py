@@ -340,10 +340,11 @@ class Journal(Case):
         daemon.kill()
         entries = journal.read(daemon.state, "chat")
         self.assertEqual([entry.kind for entry in entries],
-                         [journal.TEXTS, journal.BEGUN, journal.ADOPTED, journal.TEXTS])
+                         [journal.TEXTS, journal.BEGUN, journal.ADOPTED, journal.CUT, journal.TEXTS])
         self.assertEqual(entries[0].pairs, [(pair["x"], pair["y"], pair["time"],
                                              journal.id_of(pair["id"])) for pair in named])
-        self.assertEqual(entries[3].pairs, [("ä", "", 1.75e9, None)])
+        self.assertEqual(entries[4].pairs, [("ä", "", 1.75e9, None)])
+        self.assertEqual(entries[0].decisions, [(journal.KEEP, 0)] * 200)
         entries = journal.read(daemon.state, "v")
         self.assertEqual([entry.kind for entry in entries], [journal.VECTORS])
         self.assertEqual([pair[:2] for pair in entries[0].pairs],

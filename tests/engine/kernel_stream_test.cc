@@ -2,6 +2,7 @@
 #include <string>
 #include <vector>
 
+#include "core/model.h"
 #include "core/refresh.h"
 #include "engine/stream.h"
 
@@ -54,6 +55,54 @@ TEST_CASE("A model that is asked for is built, of however few pairs") {
   CHECK(stream->published()->model->facts().pairs == 20);
   // The next model that the stream builds by itself still waits for enough pairs.
   CHECK(stream->until_refresh() == 140);
+}
+
+// A stream's scores of pairs that it has learned, each `times` often as far as it is told.
+struct Relearned {
+  explicit Relearned(Forgetting forgetting = {}) {
+    StreamSpec spec;
+    spec.x_kernel = Kernel::spectrum(2);
+    spec.y_kernel = Kernel::spectrum(2);
+    spec.forgetting = forgetting;
+    stream = phsic::Stream::open(spec, EncoderPath());
+    learn(*stream, 200);
+    const auto refresh = stream->freeze(phsic::Stream::Extent::kAll);
+    refresh->build();
+    stream->adopt(*refresh);
+  }
+
+  std::vector<double> scores(const std::vector<std::uint8_t>& was_learned) {
+    stream->encode({x, y, {}}, batch);
+    CHECK(batch.was_learned.empty());
+    batch.was_learned = was_learned;
+    stream->score(batch);
+    return batch.scores;
+  }
+
+  std::unique_ptr<phsic::Stream> stream;
+  Batch batch;
+  std::vector<std::string_view> x = {"x1", "x2", "x3"};
+  std::vector<std::string_view> y = {"y1", "y2", "y4"};
+};
+
+TEST_CASE("The own share is taken out of the scores of what was learned, and of nothing else") {
+  Relearned learned;
+  const auto plain = learned.scores({});
+  const auto model = learned.stream->published()->model;
+  const std::vector<double> shares = {0, 1 / 200.0, 3 / 200.0};
+  std::vector<double> expected(3);
+  model->score(learned.batch.x.view(), learned.batch.y.view(), expected.data(), nullptr,
+               learned.batch.scratch, shares.data());
+  CHECK(learned.scores({0, 1, 3}) == expected);
+  CHECK(expected[0] == plain[0]);
+  CHECK(expected[1] != plain[1]);
+  // The next batch does not inherit what was learned of this one.
+  CHECK(learned.scores({}) == plain);
+}
+
+TEST_CASE("A stream that forgets takes nothing out: nobody knows the shares") {
+  Relearned learned({Forgetting::Mode::kHalfLifePairs, 100});
+  CHECK(learned.scores({1, 1, 1}) == learned.scores({}));
 }
 
 TEST_CASE("Enough pairs to measure are held back when the first model is built") {

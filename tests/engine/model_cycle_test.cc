@@ -77,6 +77,8 @@ class FakeLearner : public StreamLearner {
     calls_.emplace_back("adopt");
   }
   bool refresh_every(std::uint64_t pairs) override { return std::exchange(every_, pairs) != pairs; }
+  void choose_cuts(CutChooser /*chooser*/) override {}
+  void set_cut(std::optional<double> /*cut*/) override {}
   void skip_refresh() override {}
   [[nodiscard]] std::uint64_t pairs() const override { return 0; }
   [[nodiscard]] std::uint64_t clipped() const override { return 0; }

@@ -51,16 +51,20 @@ std::vector<double> scores_with(std::size_t threads, const Texts& texts) {
   StreamSpec spec;
   spec.set("encoder", "hashing:dim=64");
   spec.set("rank", "16");
-  const auto stream = Session::open(spec, EncoderPath(), threads);
-  std::vector<double> scores(texts.x.size());
-  std::vector<PairProblem> problems;
-  for (std::size_t first = 0; first < texts.x.size();) {
+  // Numbers alone tell the texts apart, so that each would be nearly the first one.
+  DecideSpec decide;
+  decide.duplicates = DuplicatePolicy::kLearn;
+  const auto stream = Session::open(spec, decide, EncoderPath(), threads);
+  std::vector<double> scores;
+  PairResults results;
+  while (scores.size() < texts.x.size()) {
+    const auto first = scores.size();
     const auto count = std::min(stream->until_refresh(), texts.x.size() - first);
     stream->score_then_learn(
         {std::span(texts.x).subspan(first, count), std::span(texts.y).subspan(first, count), {}},
-        scores.data() + first, problems);
-    CHECK(problems.empty());
-    first += count;
+        results);
+    CHECK(results.problems.empty());
+    scores.insert(scores.end(), results.scores.begin(), results.scores.end());
   }
   return scores;
 }
@@ -157,7 +161,7 @@ TEST_CASE("Many threads encode with one encoder and rank with one stream") {
   const Texts texts = make_texts(600);
   StreamSpec spec;
   spec.set("encoder", "hashing:dim=64");
-  const auto stream = Session::open(spec, EncoderPath(), 2);
+  const auto stream = Session::open(spec, DecideSpec(), EncoderPath(), 2);
   std::vector<PairProblem> problems;
   stream->learn({texts.x, texts.y, {}}, problems);
   stream->finish();

@@ -8,6 +8,9 @@
 #include "core/random.h"
 #include "core/refresh.h"
 #include "daemon/config.h"
+#include "decide/decision_memory.h"
+#include "decide/language_profile.h"
+#include "decide/learned_pairs.h"
 #include "tests/cli/files.h"
 #include "tests/fuzz/check_state.h"
 #include "tests/fuzz/encoder_seeds.h"
@@ -136,6 +139,37 @@ void write_alarms(SeedWriter& seeds) {
   }
 }
 
+void write_decisions(SeedWriter& seeds) {
+  DecidePlan plan;
+  plan.duplicate_window = 8;
+  DecisionMemory memory(plan);
+  LearnedPairs learned;
+  std::string scratch;
+  for (const char* text : {"a", "b c", "Page 1", "\u4f60\u597d", "z"}) {
+    const auto key = key_of(text, text, scratch);
+    memory.learned(text, text, key, {Verdict::kKeep, reasons::kNone});
+    memory.rejected({Verdict::kDrop, reasons::kDuplicate});
+    learned.add(key);
+  }
+  static_cast<void>(memory.choose_cut(Calibration({0, 1, 2}, {0, 1})));
+  Writer recent;
+  memory.recent().save(recent);
+  Writer prints;
+  learned.save(prints);
+  const std::string saved = memory.save();
+  const auto payload = unseal(DecisionMemory::kArchiveKind, saved).rest();
+  seeds.write("decide_state_fuzz", recent.bytes());
+  seeds.write("decide_state_fuzz", prints.bytes());
+  seeds.write("decide_state_fuzz", std::string(payload.begin(), payload.end()));
+}
+
+// Two files in one input, see aligned_fuzz.cc.
+void write_aligned(SeedWriter& seeds, const std::string& x, const std::string& y) {
+  const std::size_t cut = x.size();
+  const std::string input = {static_cast<char>(cut / 256), static_cast<char>(cut % 256)};
+  seeds.write("aligned_fuzz", input + x + y);
+}
+
 void write_tables(SeedWriter& seeds) {
   const std::string tables[] = {
       "a\tb\nc\td\te\r\n\nf\n", "\xef\xbb\xbfx\ty\n1\t\xe4\xbd\xa0\n2\t\xff\n",
@@ -147,9 +181,11 @@ void write_tables(SeedWriter& seeds) {
       seeds.write("table_fuzz", fmt::format("{}{}\n{}", options, table, table));
     }
     seeds.write("line_fuzz", table);
+    write_aligned(seeds, table, tables[0]);
     for (const char* how : test::kCompressions) {
       const std::string packed = test::compress(table, how);
       seeds.write("line_fuzz", packed);
+      write_aligned(seeds, packed, table);
       seeds.write("line_fuzz", packed + packed);
     }
   }
@@ -225,7 +261,22 @@ void write_configurations(SeedWriter& seeds) {
   }
 }
 
+// Two texts with a newline between them, and a saved profile after another one.
+void write_rules(SeedWriter& seeds) {
+  for (const char* texts :
+       {"Tom ist hier.\nTom is here.", "sch\u00c3\u00b6n (1,000)\n\u4f60\u597d [\u3010",
+        "Home | News \u00bb A :: b\nhttps://a.b/c \\u00e9 &#233;", "l i k e t h i s\nAGlueDWord"}) {
+    seeds.write("rules_fuzz", texts);
+  }
+  LanguageProfile profile;
+  for (int i = 0; i < 300; ++i) profile.learn("the weather is fine", "das Wetter ist sch\u00f6n");
+  Writer writer;
+  profile.save(writer);
+  seeds.write("rules_fuzz", "x\ny\n" + writer.bytes());
+}
+
 void write_all(SeedWriter& seeds) {
+  write_rules(seeds);
   write_answers(seeds);
   write_configurations(seeds);
   write_requests(seeds);
@@ -234,6 +285,7 @@ void write_all(SeedWriter& seeds) {
   write_streams<double>(seeds, "learner_double_fuzz");
   write_counts(seeds);
   write_alarms(seeds);
+  write_decisions(seeds);
   for (const auto& [target, bytes] : fuzz::state_seeds()) seeds.write(target, bytes);
   fuzz::write_encoder_seeds(
       [&](const std::string& target, const std::string& bytes) { seeds.write(target, bytes); });

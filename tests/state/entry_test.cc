@@ -11,8 +11,11 @@ namespace {
 EntryPairs some_texts() {
   EntryPairs pairs;
   pairs.add("how are you", "fine", 1e9, hash_id("a"));
-  pairs.add("", "", 1e9, kNoId);
-  pairs.add(std::string("nul\0byte", 8), "день", -3.5, hash_id("b"));
+  pairs.add("", "", 1e9, kNoId, {1, 1});
+  pairs.reject({1, 2});
+  pairs.reject({1, 200});
+  pairs.add(std::string("nul\0byte", 8), "день", -3.5, hash_id("b"), {2, 5});
+  pairs.reject({1, 3});
   return pairs;
 }
 
@@ -26,7 +29,7 @@ EntryPairs some_vectors() {
 }
 
 std::vector<Entry> entries_of_each_kind() {
-  std::vector<Entry> entries(6);
+  std::vector<Entry> entries(7);
   for (std::size_t i = 0; i < entries.size(); ++i) {
     entries[i].place = {static_cast<std::uint32_t>(7 + i), 1000 + i, std::uint64_t{1} << 40U};
     entries[i].kind = static_cast<EntryKind>(i);
@@ -36,6 +39,7 @@ std::vector<Entry> entries_of_each_kind() {
   entries[2].extent = PairExtent::kAll;
   entries[3].adoption = std::string("any\0bytes", 9);
   entries[5].every = 512;
+  entries[6].cut = std::string("a\0note", 6);
   return entries;
 }
 
@@ -48,6 +52,7 @@ TEST_CASE("An entry of each kind comes back as it was") {
     CHECK(again.extent == entry.extent);
     CHECK(again.adoption == entry.adoption);
     CHECK(again.every == entry.every);
+    CHECK(again.cut == entry.cut);
     CHECK(serialise(again) == bytes);
   }
   const auto texts = parse<Entry>(serialise(entries_of_each_kind()[0])).pairs;
@@ -61,6 +66,11 @@ TEST_CASE("An entry of each kind comes back as it was") {
   CHECK(texts.times()[2] == -3.5);
   CHECK(texts.ids()[0] == hash_id("a"));
   CHECK(texts.ids()[1] == kNoId);
+  using Codes = std::vector<DecisionCode>;
+  CHECK(Codes(texts.decisions().begin(), texts.decisions().end()) == Codes{{0, 0}, {1, 1}, {2, 5}});
+  using Rejected = std::vector<EntryPairs::Rejected>;
+  CHECK(Rejected(texts.rejected().begin(), texts.rejected().end()) ==
+        Rejected{{2, {1, 2}}, {2, {1, 200}}, {3, {1, 3}}});
   const auto vectors = parse<Entry>(serialise(entries_of_each_kind()[1])).pairs;
   REQUIRE(vectors.size() == 2);
   CHECK(vectors.are_vectors());
@@ -102,6 +112,29 @@ TEST_CASE("An entry takes no more than it should, and always one") {
   std::size_t count = 0;
   for (; pairs.takes(false); ++count) pairs.add("a", "b", 0, kNoId);
   CHECK(count == 16384);
+}
+
+TEST_CASE("An entry may have nothing but rejected pairs, and not too many") {
+  EntryPairs pairs;
+  std::size_t count = 0;
+  for (; pairs.takes(true) && pairs.takes(false); ++count) pairs.reject({1, 16});
+  CHECK(count == 16384);
+  CHECK_FALSE(pairs.is_empty());
+  const auto again = parse<Entry>(seal_pairs({1, 1, 0}, pairs)).pairs;
+  CHECK(again.size() == 0);
+  CHECK(again.rejected().size() == count);
+  pairs.clear();
+  CHECK(pairs.is_empty());
+  CHECK_THROWS_AS(parse<Entry>(seal_pairs({1, 1, 0}, pairs)), Error);
+}
+
+TEST_CASE("Decisions that cannot be are refused") {
+  EntryPairs pairs;
+  pairs.add("x", "y", 1, kNoId, {3, 0});
+  CHECK_THROWS_AS(parse<Entry>(seal_pairs({1, 1, 0}, pairs)), Error);
+  pairs.clear();
+  pairs.reject({255, 1});
+  CHECK_THROWS_AS(parse<Entry>(seal_pairs({1, 1, 0}, pairs)), Error);
 }
 
 TEST_CASE("An entry that stands in another place is told apart") {

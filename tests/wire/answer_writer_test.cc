@@ -3,6 +3,8 @@
 #include <catch2/catch.hpp>
 #include <limits>
 #include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
 
 #include "core/calibration.h"
 #include "core/model.h"
@@ -25,6 +27,24 @@ nlohmann::json answer_to(const Request& request, const Outcome& outcome) {
   return nlohmann::json::parse(answer_json(request, outcome, scores_json(request, outcome)));
 }
 
+void decide(Outcome& outcome, const std::vector<Decision>& decisions) {
+  outcome.verdict.resize(decisions.size());
+  outcome.reason.resize(decisions.size());
+  for (std::size_t i = 0; i < decisions.size(); ++i) outcome.decide(i, decisions[i]);
+}
+
+// Members in the order in which they are written.
+std::vector<std::string> members_of(const std::string& answer) {
+  std::vector<std::string> names;
+  const auto object = nlohmann::ordered_json::parse(answer);
+  for (const auto& member : object.items()) names.push_back(member.key());
+  return names;
+}
+
+constexpr Decision kKept{Verdict::kKeep, reasons::kNone};
+constexpr Decision kBelowCut{Verdict::kDrop, reasons::kCut};
+constexpr Decision kUnread{Verdict::kUndecided, reasons::kUnscored};
+
 Request asking(Operation operation, std::string id = "42") {
   Request request;
   request.operation = operation;
@@ -34,36 +54,42 @@ Request asking(Operation operation, std::string id = "42") {
   return request;
 }
 
-TEST_CASE("An answer with scores has their percentiles, p-values and model") {
+TEST_CASE("An answer with scores has their percentiles, p-values, decisions and model") {
   Outcome outcome;
   outcome.score = {1.83, -0.25};
   outcome.percentile = {0.61, 0.1};
   outcome.p_value = {0.012, 1};
+  decide(outcome, {kKept, kBelowCut});
   outcome.published = model_17(Calibration({1, 2}, {0, 1}));
   CHECK(answer_to(asking(Operation::kScore), outcome) == nlohmann::json::parse(R"({
     "ok": true, "id": 42, "scores": [1.83, -0.25], "percentiles": [0.61, 0.1],
-    "p_values": [0.012, 1], "model": 17, "epoch": 0})"));
+    "p_values": [0.012, 1], "decisions": ["keep", "drop"], "reasons": [null, "cut"],
+    "model": 17, "epoch": 0})"));
 }
 
 TEST_CASE("As long as the model is not calibrated there are neither percentiles nor p-values") {
   Outcome outcome;
   outcome.score = {1.83};
   outcome.percentile = outcome.p_value = {kNoNumber};
+  decide(outcome, {Decision()});
   outcome.published = model_17();
   CHECK(answer_to(asking(Operation::kScore, ""), outcome) ==
-        nlohmann::json::parse(R"({"ok": true, "scores": [1.83], "model": 17, "epoch": 0})"));
+        nlohmann::json::parse(R"({"ok": true, "scores": [1.83], "decisions": ["undecided"],
+          "reasons": ["no_model"], "model": 17, "epoch": 0})"));
 }
 
-TEST_CASE("A pair without a score has null, and its problem says why") {
+TEST_CASE("A pair without a score has null, and its reason and problem say why") {
   Outcome outcome;
   outcome.score = {1, kNoNumber, std::numeric_limits<double>::infinity()};
   outcome.percentile = {0.5, kNoNumber, kNoNumber};
   outcome.p_value = outcome.percentile;
+  decide(outcome, {kKept, kUnread, {Verdict::kDrop, reasons::kNearDuplicate}});
   outcome.published = model_17(Calibration({1, 2}, {0, 1}));
   outcome.problems = {{1, "a \"bad\" text"}};
   CHECK(answer_to(asking(Operation::kScore), outcome) == nlohmann::json::parse(R"({
     "ok": true, "id": 42, "scores": [1, null, null], "percentiles": [0.5, null, null],
-    "p_values": [0.5, null, null], "model": 17, "epoch": 0,
+    "p_values": [0.5, null, null], "decisions": ["keep", "undecided", "drop"],
+    "reasons": [null, "unscored", "near_duplicate"], "model": 17, "epoch": 0,
     "problems": [{"pair": 1, "message": "a \"bad\" text"}]})"));
 }
 
@@ -82,12 +108,13 @@ TEST_CASE("An answer to learn has the pairs learned, and those until a model by 
   outcome.learned = 3;
   outcome.until_refresh = 255;
   CHECK(answer_to(asking(Operation::kLearn), outcome) == nlohmann::json::parse(R"({
-    "ok": true, "id": 42, "learned": 3, "until_refresh": 255, "room": 255})"));
+    "ok": true, "id": 42, "learned": 3, "until_refresh": 255, "room": 255, "rejected": 0})"));
   outcome.until_refresh.reset();
   outcome.duplicates = 2;
+  outcome.rejected = 4;
   outcome.is_durable = true;
   CHECK(answer_to(asking(Operation::kLearn), outcome) == nlohmann::json::parse(R"({
-    "ok": true, "id": 42, "learned": 3, "duplicates": 2, "durable": true})"));
+    "ok": true, "id": 42, "learned": 3, "duplicates": 2, "rejected": 4, "durable": true})"));
 }
 
 TEST_CASE("A score-and-learn has the members of both") {
@@ -96,12 +123,14 @@ TEST_CASE("A score-and-learn has the members of both") {
   Outcome outcome;
   outcome.score = {2};
   outcome.percentile = outcome.p_value = {kNoNumber};
+  decide(outcome, {{Verdict::kDrop, reasons::kDuplicate}});
   outcome.published = model_17();
   outcome.learned = 1;
+  outcome.rejected = 1;
   outcome.until_refresh = 7;
   CHECK(answer_to(request, outcome) == nlohmann::json::parse(R"({
-    "ok": true, "id": 42, "scores": [2], "model": 17, "epoch": 0, "learned": 1,
-    "until_refresh": 7, "room": 7})"));
+    "ok": true, "id": 42, "scores": [2], "decisions": ["drop"], "reasons": ["duplicate"],
+    "model": 17, "epoch": 0, "learned": 1, "until_refresh": 7, "room": 7, "rejected": 1})"));
 }
 
 TEST_CASE("An error is the whole answer, also when the scores were written before it") {
@@ -109,6 +138,7 @@ TEST_CASE("An error is the whole answer, also when the scores were written befor
   Outcome outcome;
   outcome.score = {2};
   outcome.percentile = outcome.p_value = {kNoNumber};
+  decide(outcome, {kKept});
   outcome.published = model_17();
   const auto scores = scores_json(request, outcome);
   REQUIRE_FALSE(scores.empty());
@@ -120,19 +150,61 @@ TEST_CASE("An error is the whole answer, also when the scores were written befor
     "ok": false, "error": {"code": "failed", "message": "x"}})"));
 }
 
-TEST_CASE("An explanation has the score, the rest, and pairs that raise and lower it") {
+TEST_CASE("An explanation has the decision, score, rest, and pairs that raise and lower it") {
   Outcome outcome;
+  outcome.percentile = {0.61};
+  outcome.p_value = {0.012};
+  decide(outcome, {kBelowCut});
   outcome.explanation.emplace();
   auto& explanation = *outcome.explanation;
   explanation.score = 1.83;
   explanation.rest = -0.5;
   explanation.published = model_17();
   explanation.raise = {{0.25, 8123, "how do you do", "fine"}, {0.125, 1, "a", "b"}};
-  CHECK(answer_to(asking(Operation::kExplain), outcome) == nlohmann::json::parse(R"({
-    "ok": true, "id": 42, "score": 1.83, "rest": -0.5, "model": 17, "epoch": 0,
+  const auto request = asking(Operation::kExplain);
+  CHECK(members_of(answer_json(request, outcome, "")) ==
+        std::vector<std::string>{"ok", "id", "percentile", "p_value", "decision", "reason", "score",
+                                 "rest", "model", "epoch", "raise", "lower"});
+  CHECK(answer_to(request, outcome) == nlohmann::json::parse(R"({
+    "ok": true, "id": 42, "percentile": 0.61, "p_value": 0.012, "decision": "drop",
+    "reason": "cut", "score": 1.83, "rest": -0.5, "model": 17, "epoch": 0,
     "raise": [{"contribution": 0.25, "x": "how do you do", "y": "fine", "number": 8123},
               {"contribution": 0.125, "x": "a", "y": "b", "number": 1}],
     "lower": []})"));
+  // By a model that is not calibrated.
+  outcome.percentile = outcome.p_value = {kNoNumber};
+  decide(outcome, {Decision()});
+  const auto uncalibrated = answer_to(request, outcome);
+  CHECK_FALSE(uncalibrated.contains("percentile"));
+  CHECK_FALSE(uncalibrated.contains("p_value"));
+  CHECK(uncalibrated["decision"] == "undecided");
+  CHECK(uncalibrated["reason"] == "no_model");
+}
+
+TEST_CASE("An explanation by id has the pair as it was dropped, with a model or without") {
+  Outcome outcome;
+  outcome.raised.emplace();
+  auto& raised = *outcome.raised;
+  raised.id = "\"m-1\"";
+  raised.score = -0.5;
+  raised.percentile = 0.25;
+  raised.p_value = 0.5;
+  raised.decision = kBelowCut;
+  raised.model = 16;
+  raised.time = 1700000000.5;
+  raised.x = "a \"b\"";
+  raised.y = "c";
+  auto expected = nlohmann::json::parse(R"({"ok": true, "id": 42, "raised": {
+    "id": "m-1", "percentile": 0.25, "p_value": 0.5, "decision": "drop", "reason": "cut",
+    "score": -0.5, "model": 16, "epoch": 0, "time": 1700000000.5, "x": "a \"b\"", "y": "c"}})");
+  const auto request = asking(Operation::kExplain);
+  CHECK(answer_to(request, outcome) == expected);
+  raised.is_shortened = true;
+  expected["raised"]["shortened"] = true;
+  CHECK(answer_to(request, outcome) == expected);
+  raised.are_vectors = true;
+  for (const char* name : {"x", "y", "shortened"}) expected["raised"].erase(name);
+  CHECK(answer_to(request, outcome) == expected);
 }
 
 TEST_CASE("A refresh and a snapshot tell what they have made") {

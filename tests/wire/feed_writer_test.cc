@@ -3,6 +3,9 @@
 #include <catch2/catch.hpp>
 #include <limits>
 #include <nlohmann/json.hpp>
+#include <string>
+#include <string_view>
+#include <vector>
 
 namespace phsic::test {
 namespace {
@@ -30,22 +33,47 @@ struct ScoredPairs {
     outcome.score = {1.83, 0.5, kNaN};
     outcome.percentile = {0.61, kNaN, kNaN};
     outcome.p_value = {0.012, kNaN, kNaN};
+    outcome.verdict.resize(3);
+    outcome.reason.resize(3);
+    outcome.decide(0, {Verdict::kKeep, reasons::kNone});
+    outcome.decide(1, {Verdict::kDrop, reasons::kCut});
+    outcome.decide(2, {Verdict::kUndecided, reasons::kUnscored});
     outcome.problems = {{2, "a bad text"}};
   }
 };
 
-TEST_CASE("Each pair has a message with its id, score, time and problem") {
+// In the order in which they are written.
+std::vector<std::string> written_names(std::string_view members) {
+  std::vector<std::string> names;
+  const auto object = nlohmann::ordered_json::parse("{" + std::string(members));
+  for (const auto& member : object.items()) names.push_back(member.key());
+  return names;
+}
+
+TEST_CASE("Each pair has a message with its id, decision, score, time and problem") {
   const ScoredPairs pairs;
   const FeedMessages messages(pairs.request, pairs.outcome, false, 0.25);
   REQUIRE(messages.size() == 3);
   CHECK(object_of(messages[0]) == nlohmann::json::parse(R"({
-    "id": "m-1", "score": 1.83, "percentile": 0.61, "p_value": 0.012, "model": 17, "epoch": 0,
-    "time": 1700000000.5, "delay": 0.25})"));
+    "id": "m-1", "percentile": 0.61, "p_value": 0.012, "decision": "keep", "reason": null,
+    "score": 1.83, "model": 17, "epoch": 0, "time": 1700000000.5, "delay": 0.25})"));
   CHECK(object_of(messages[1]) == nlohmann::json::parse(R"({
-    "score": 0.5, "model": 17, "epoch": 0, "time": 1700000001.0, "delay": 0.25})"));
+    "decision": "drop", "reason": "cut", "score": 0.5, "model": 17, "epoch": 0, "time": 1700000001.0, "delay": 0.25})"));
   CHECK(object_of(messages[2]) == nlohmann::json::parse(R"({
-    "id": 7, "score": null, "model": 17, "epoch": 0, "time": -1.0, "delay": 0.25,
-    "problem": "a bad text"})"));
+    "id": 7, "decision": "undecided", "reason": "unscored", "score": null, "model": 17, "epoch": 0,
+    "time": -1.0, "delay": 0.25, "problem": "a bad text"})"));
+}
+
+TEST_CASE("What can be compared between models comes before the score") {
+  const ScoredPairs pairs;
+  const FeedMessages messages(pairs.request, pairs.outcome, true, 0.25);
+  REQUIRE(messages.size() == 3);
+  CHECK(written_names(messages[0]) ==
+        std::vector<std::string>{"id", "percentile", "p_value", "decision", "reason", "score",
+                                 "model", "epoch", "time", "delay", "x", "y"});
+  CHECK(written_names(messages[2]) == std::vector<std::string>{"id", "decision", "reason", "score",
+                                                               "model", "epoch", "time", "delay",
+                                                               "problem", "x", "y"});
 }
 
 TEST_CASE("Texts are there if they are wanted, and where there are any") {

@@ -33,6 +33,7 @@ std::shared_ptr<const PublishedModel> measured_model() {
   auto published = std::make_shared<PublishedModel>();
   published->number = 1;
   published->seconds = 0.5;
+  published->cut = 0.25;
   published->model = refresh(learner, spec, Learner<float>::Extent::kWithoutHeldBack).model;
   return published;
 }

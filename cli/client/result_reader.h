@@ -1,0 +1,17 @@
+// What a daemon answers about pairs, in the columns of a session.
+#pragma once
+
+#include <cstddef>
+
+#include "cli/session/pair_results.h"
+#include "wire/message.h"
+
+namespace phsic {
+
+// The answer to `count` pairs, which are those of `results` from `first` on. A daemon that does not
+// decide leaves no decisions at all. Throws an Error when the answer is not as docs/protocol.md
+// says.
+void read_results(const JsonObject& answer, std::size_t first, std::size_t count,
+                  PairResults& results);
+
+}  // namespace phsic

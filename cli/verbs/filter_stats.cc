@@ -1,0 +1,139 @@
+#include "cli/verbs/filter_stats.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <nlohmann/json.hpp>
+#include <utility>
+#include <vector>
+
+namespace phsic {
+namespace {
+
+using FilterJson = nlohmann::ordered_json;
+
+std::string describe_cut(const CutSpec& cut) {
+  switch (cut.kind) {
+    case CutSpec::Kind::kNone: return "none";
+    case CutSpec::Kind::kKeep: return fmt::format("keep {:g}", cut.value);
+    case CutSpec::Kind::kP: return fmt::format("p {:g}", cut.value);
+    case CutSpec::Kind::kFdr: return fmt::format("fdr {:g}", cut.value);
+    case CutSpec::Kind::kPercentile: return fmt::format("percentile {:g}", cut.value);
+    case CutSpec::Kind::kScore: return fmt::format("score {:g}", cut.value);
+  }
+  return "none";
+}
+
+FilterJson json_number(const std::optional<double>& number) {
+  return number && std::isfinite(*number) ? FilterJson(*number) : FilterJson();
+}
+
+// Most frequent first.
+std::vector<std::pair<std::string, std::uint64_t>> by_count(
+    const std::map<ReasonCode, std::uint64_t>& reasons) {
+  std::vector<std::pair<std::string, std::uint64_t>> list;
+  list.reserve(reasons.size());
+  for (const auto& [reason, count] : reasons) list.emplace_back(name_of_reason(reason), count);
+  std::stable_sort(list.begin(), list.end(),
+                   [](const auto& a, const auto& b) { return a.second > b.second; });
+  return list;
+}
+
+}  // namespace
+
+void FilterStats::add(const Decision& decision, bool is_kept, double p_value) {
+  ++lines_;
+  if (is_kept) ++kept_;
+  if (decision.reason == reasons::kBadLine) {
+    ++bad_lines_;
+  } else {
+    ++verdicts_[static_cast<std::size_t>(decision.verdict)];
+  }
+  if (decision.reason != reasons::kNone) ++reasons_[decision.reason];
+  if (std::isnan(p_value)) return;
+  const auto bin = static_cast<std::size_t>(p_value * static_cast<double>(kBins));
+  ++p_values_[std::min(bin, kBins - 1)];
+}
+
+FilterStats::Facts FilterStats::facts_of(const Session& session) {
+  Facts facts;
+  facts.cut = describe_cut(session.plan().cut);
+  const auto stream = session.facts();
+  facts.estimator = stream.estimator;
+  if (stream.accuracy) facts.self_auc = stream.accuracy->auc;
+  const auto& calibration = session.calibration();
+  facts.random_share = calibration.random_share();
+  const auto& cut = session.plan().cut;
+  const auto floor = calibration.p_value(std::numeric_limits<double>::infinity());
+  if (cut.kind == CutSpec::Kind::kP && floor.value_or(0) > cut.value) facts.floor = floor;
+  return facts;
+}
+
+double FilterStats::share_kept() const {
+  return lines_ > 0 ? static_cast<double>(kept_) / static_cast<double>(lines_) : 0;
+}
+
+std::string FilterStats::json(const Facts& facts) const {
+  FilterJson out;
+  out["lines"] = lines_;
+  out["kept"] = kept_;
+  out["share_kept"] = share_kept();
+  out["bad_lines"] = bad_lines_;
+  auto& decisions = out["decisions"];
+  for (const auto verdict : {Verdict::kKeep, Verdict::kDrop, Verdict::kUndecided}) {
+    decisions[name_of(verdict)] = verdicts_[static_cast<std::size_t>(verdict)];
+  }
+  auto& reasons = out["reasons"] = FilterJson::object();
+  for (const auto& [name, count] : by_count(reasons_)) reasons[name] = count;
+  out["cut"] = facts.cut;
+  out["estimator"] = facts.estimator;
+  out["self_auc"] = json_number(facts.self_auc);
+  out["random_share"] = json_number(facts.random_share);
+  out["p_values"] = p_values_;
+  return out.dump(2) + '\n';
+}
+
+std::string FilterStats::summary(const Facts& facts) const {
+  auto text =
+      fmt::format("phsic: kept {} of {} lines ({:.1f}%)", kept_, lines_, 100 * share_kept());
+  if (const auto count = verdicts_[static_cast<std::size_t>(Verdict::kUndecided)]; count > 0) {
+    text += fmt::format(", undecided {}", count);
+  }
+  text += '\n';
+  for (const auto& [name, count] : by_count(reasons_)) {
+    text += fmt::format("phsic: {:>10}  {}\n", count, name);
+  }
+  text += fmt::format("phsic: cut {}", facts.cut);
+  if (facts.self_auc) text += fmt::format(", self-AUC {:.4f}", *facts.self_auc);
+  if (facts.random_share) {
+    text += fmt::format(", {:.0f}% of recent pairs look like random pairings",
+                        100 * *facts.random_share);
+  }
+  text += '\n';
+  if (facts.floor) {
+    text += fmt::format(
+        "phsic: {} cannot be told: the smallest p-value here is {:.3g}; choose that, or --keep\n",
+        facts.cut, *facts.floor);
+  }
+  return text;
+}
+
+std::string FilterStats::histogram() const {
+  const auto most = *std::max_element(p_values_.begin(), p_values_.end());
+  if (most == 0) return {};
+  constexpr double kWidth = 50;
+  std::string text = "p-value     pairs\n";
+  for (std::size_t i = 0; i < kBins; ++i) {
+    const auto count = p_values_[i];
+    const auto length = kWidth * static_cast<double>(count) / static_cast<double>(most);
+    text += fmt::format("{:.1f}-{:.1f} {:>9} {}\n", static_cast<double>(i) / kBins,
+                        static_cast<double>(i + 1) / kBins, count,
+                        std::string(static_cast<std::size_t>(std::ceil(length)), '#'));
+  }
+  return text;
+}
+
+}  // namespace phsic

@@ -1,0 +1,46 @@
+// How it is decided about pairs at present, for the threads that do: the plan, and what languages
+// the sides of the stream have. Any thread.
+#pragma once
+
+#include <memory>
+#include <mutex>
+#include <utility>
+
+#include "decide/decide_spec.h"
+#include "decide/language_profile.h"
+
+namespace phsic {
+
+class PublishedPlan {
+ public:
+  explicit PublishedPlan(const DecidePlan& plan)
+      : plan_(std::make_shared<const DecidePlan>(plan)),
+        profile_(std::make_shared<const LanguageProfile>()) {}
+
+  void set(const DecidePlan& plan) {
+    auto next = std::make_shared<const DecidePlan>(plan);
+    const std::lock_guard lock(mutex_);
+    plan_ = std::move(next);
+  }
+  void set(std::shared_ptr<const LanguageProfile> profile) {
+    const std::lock_guard lock(mutex_);
+    profile_ = std::move(profile);
+  }
+
+  // Never null, and never change.
+  [[nodiscard]] std::shared_ptr<const DecidePlan> plan() const {
+    const std::lock_guard lock(mutex_);
+    return plan_;
+  }
+  [[nodiscard]] std::shared_ptr<const LanguageProfile> profile() const {
+    const std::lock_guard lock(mutex_);
+    return profile_;
+  }
+
+ private:
+  mutable std::mutex mutex_;  // guards the two below
+  std::shared_ptr<const DecidePlan> plan_;
+  std::shared_ptr<const LanguageProfile> profile_;
+};
+
+}  // namespace phsic

@@ -1,0 +1,36 @@
+// The pairs of a stream that were dropped last, with the numbers as they were then: so that who is
+// told of one can ask about it. Bounded in number and in bytes; not kept in the state. Any thread.
+#pragma once
+
+#include <cstddef>
+#include <deque>
+#include <mutex>
+#include <optional>
+#include <string_view>
+
+#include "daemon/serving/task.h"
+#include "wire/raised.h"
+
+namespace phsic {
+
+class RaisedPairs {
+ public:
+  static constexpr std::size_t kMostPairs = 1024;
+  static constexpr std::size_t kMostBytes = 2U << 20U;
+  static constexpr std::size_t kLongestText = 1000;  // bytes; the rest is cut off
+
+  // Remembers the pairs of a task that were dropped and have an id. REQUIRES: all is decided. May
+  // throw a std::bad_alloc.
+  void add(const Task& task);
+  // The newest of that id, as it was written: JSON. A text of digits finds a number, too.
+  [[nodiscard]] std::optional<RaisedPair> find(std::string_view id) const;
+
+ private:
+  void add(RaisedPair pair);
+
+  mutable std::mutex mutex_;  // guards the two below
+  std::deque<RaisedPair> pairs_;
+  std::size_t bytes_ = 0;
+};
+
+}  // namespace phsic

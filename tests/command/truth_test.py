@@ -1,0 +1,90 @@
+"""What `phsic filter` promises, on streams whose truth is known."""
+
+import math
+import os
+import subprocess
+import unittest
+from pathlib import Path
+
+from phsic import Case, run, tsv
+
+LANGUAGES = Path(os.environ["PHSIC_BUILD"]) / "two_languages"
+MODEL = ["--encoder", "hashing:dim=256"]
+PAIRS = 12000
+
+
+def stream(mismatched, seed):
+    """Pairs of two made-up languages, as (is good, x, y)."""
+    out = subprocess.run([LANGUAGES, "--pairs", str(PAIRS), "--mismatched", str(mismatched),
+                          "--seed", str(seed)], capture_output=True, check=True, text=True).stdout
+    rows = [line.split("\t") for line in out.splitlines()]
+    return [(not name.endswith("mismatched"), x, y) for name, x, y in rows]
+
+
+class Truth(Case):
+    def decisions(self, pairs, *flags):
+        """(decision, reason) of each pair."""
+        table = self.file("pairs.tsv", tsv((x, y) for _, x, y in pairs))
+        out = run("filter", *MODEL, "--annotate", *flags, table)
+        found = [tuple(line.split("\t")[2:]) for line in out.splitlines()]
+        self.assertEqual(len(found), len(pairs))
+        return found
+
+    def test_the_rate_of_false_discoveries_is_what_was_asked_for(self):
+        for mismatched in (0, 0.3, 0.6):
+            pairs = stream(mismatched, 5)
+            for rate in (0.01, 0.05, 0.1):
+                with self.subTest(mismatched=mismatched, rate=rate):
+                    decided = self.decisions(pairs, "--fdr", str(rate))[PAIRS // 5:]
+                    kept = [good for (good, _, _), (decision, _) in zip(pairs[PAIRS // 5:], decided)
+                            if decision == "keep"]
+                    self.assertGreater(len(kept), PAIRS * (1 - mismatched) / 4)
+                    found = kept.count(False) / len(kept)
+                    # A binomial interval of 95%. Two samples vary: the pairs that are kept, and the
+                    # exchanged pairs above the cut, of nine for each of 1,024 held-back pairs. The
+                    # latter share pairs, so nine of them count as one.
+                    above = max(rate * 1024 * 9 * (1 - mismatched) / max(mismatched, 0.1), 1)
+                    error = math.sqrt(rate * (1 - rate) / len(kept) + rate ** 2 * 9 / above)
+                    self.assertLess(found, rate + 1.96 * error)
+
+    def test_a_share_is_kept_in_every_part_of_a_run(self):
+        pairs = stream(0.15, 6)
+        # Some of them are rejected before they are scored: they count as dropped.
+        pairs = [(good, x, x if i % 20 == 0 else y) for i, (good, x, y) in enumerate(pairs)]
+        decided = self.decisions(pairs, "--keep", "0.67")
+        first = next(i for i, (decision, _) in enumerate(decided) if decision == "drop" and i > 300)
+        tenth = PAIRS // 10
+        for part in range(first // tenth + 1, 10):
+            kept = sum(decision == "keep" for decision, _ in decided[part * tenth:(part + 1) * tenth])
+            self.assertAlmostEqual(kept / tenth, 0.67, delta=0.05, msg=f"part {part}")
+
+    def test_pairs_do_not_vouch_for_themselves_in_two_passes(self):
+        pairs = stream(0.3, 8)[:2000]
+        table = self.file("pairs.tsv", tsv((x, y) for _, x, y in pairs))
+
+        def small_among_mismatched(*flags):
+            out = run("score", "--two-pass", "--with", "p-value", *flags, table)
+            found = [float(line.split("\t")[2]) for line in out.splitlines()]
+            mismatched = [p for p, (good, _, _) in zip(found, pairs) if not good]
+            return sum(p <= 0.05 for p in mismatched) / len(mismatched)
+
+        # 0.05 where the model was built of many pairs.
+        self.assertLess(small_among_mismatched(), 0.2)
+        self.assertGreater(small_among_mismatched("--keep-own-share"), 0.5)
+
+    def test_boilerplate_does_not_vouch_for_itself(self):
+        pairs = stream(0.05, 7)
+        boiler = (False, "kabira lumo kabira", "zzyx qwo zzyx")
+        for i in range(50):
+            pairs.insert(2000 + 190 * i, boiler)
+        pairs.insert(9000, (False, "dimima gekore noriri", "dimima gekore noriri"))
+        decided = self.decisions(pairs, "--p", "0.01")
+        copies = [decided[i] for i, pair in enumerate(pairs) if pair == boiler]
+        self.assertEqual(len(copies), 50)
+        self.assertEqual(copies[0], ("drop", "cut"))
+        self.assertEqual(set(copies[1:]), {("drop", "duplicate")})
+        self.assertEqual(decided[9000], ("drop", "no_identical"))
+
+
+if __name__ == "__main__":
+    unittest.main()
