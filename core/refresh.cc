@@ -100,6 +100,11 @@ Refreshed<T> refresh(Learner<T> state, const EstimatorSpec& spec,
     const HeldBack<T> rest(state, halves ? 1 : 0, halves ? 2 : 1);
     Trial trial = run_trial(choice.estimator, rest.x.features, rest.y.features, config.seed + 1);
     facts.accuracy = accuracy_of(trial);
+    // Who has chosen favours the choice too much to measure it, but may say where pairs stand.
+    if (halves) {
+      const Trial others = run_trial(choice.estimator, unseen.x, unseen.y, config.seed + 1, 0);
+      trial.matched.insert(trial.matched.end(), others.matched.begin(), others.matched.end());
+    }
     if (!trial.null.empty()) {
       calibration = Calibration(std::move(trial.matched), std::move(trial.null));
     }

@@ -1,6 +1,7 @@
 // Self-measurement, calibration, and the choices made by them.
 #include "core/measure.h"
 
+#include <algorithm>
 #include <catch2/catch.hpp>
 #include <cmath>
 
@@ -157,6 +158,25 @@ TEST_CASE("Self-AUC agrees with the AUC on new pairs") {
   int low = 0;
   for (const double score : trial.null) low += *model->calibration().p_value(score) < 0.1 ? 1 : 0;
   CHECK(double(low) / double(trial.null.size()) == Approx(0.1).margin(0.03));
+}
+
+TEST_CASE("All held-back pairs tell where a pair stands, those that chose nothing give the null") {
+  const auto learner = noisy_learner(6000, 0.7, 3);
+  EstimatorSpec chosen;
+  chosen.kind = EstimatorKind::kGaussianPmi;
+  EstimatorSpec given = chosen;
+  given.ridge = 1;
+  for (const auto& spec : {chosen, given}) {
+    const auto model = refresh(learner, spec, Learner<float>::Extent::kWithoutHeldBack).model;
+    const auto& calibration = model->calibration();
+    auto matched = run_trial(*model->estimator(), learner.held_back_x().view(),
+                             learner.held_back_y().view(), 5, 0)
+                       .matched;
+    std::sort(matched.begin(), matched.end());
+    CHECK(calibration.matched() == matched);
+    const std::size_t measured = spec.ridge ? matched.size() : matched.size() / 2;
+    CHECK(calibration.null().size() == kShuffles * measured);
+  }
 }
 
 TEST_CASE("auto takes the estimator that does best on held-back pairs") {
