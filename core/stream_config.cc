@@ -10,7 +10,6 @@ namespace {
 constexpr std::uint32_t kMostPivots = 8192;
 constexpr std::uint32_t kFewestReserved = 16;
 constexpr std::uint32_t kMostReserved = 1U << 20;
-constexpr std::uint32_t kMostHeldBack = 1U << 16;
 constexpr std::uint32_t kMostBuckets = 1024;
 
 template <class S>

@@ -69,6 +69,8 @@ enum class PivotRule : std::uint8_t {
 // Which pairs: all but those held back, or all.
 enum class PairExtent : std::uint8_t { kWithoutHeldBack, kAll };
 
+inline constexpr std::uint32_t kMostHeldBack = 1U << 16;
+
 struct StreamConfig {
   SideConfig x;
   SideConfig y;

@@ -8,15 +8,14 @@
 #include <utility>
 
 #include "core/error.h"
+#include "core/stream_config.h"
 
 namespace phsic {
 namespace {
 
 constexpr const char* kPrintsField = "pairs learned";
-constexpr std::size_t kSmallestTail = 1024;
-// The tail is sorted in when the sorted ones are no more than so many times as many: each is moved
-// a bounded number of times then, whatever the size.
-constexpr std::size_t kTailShare = 4;
+
+std::uint32_t print_of(const PairKey& key) { return static_cast<std::uint32_t>(key.exact >> 32U); }
 
 }  // namespace
 
@@ -26,55 +25,50 @@ LearnedPairs::LearnedPairs(std::size_t most) : most_(most) {
   }
 }
 
-void LearnedPairs::add_print(Print print) {
-  // Near the end every one is looked up, so that those that come again take nobody's room.
-  if (size() + kSmallestTail >= most_) {
-    if (tail_.size() >= kSmallestTail) settle();
-    if (has_print(print)) return;
-    if (size() >= most_) settle();
-    if (size() >= most_) {
-      is_complete_ = false;
-      return;
-    }
+void LearnedPairs::add(const PairKey& key) {
+  newest_.push_back(print_of(key));
+  if (newest_.size() >= 2 * kMostHeldBack) settle(kMostHeldBack);
+}
+
+void LearnedPairs::settle(std::size_t held_back) {
+  const auto learned = newest_.size() - std::min(held_back, newest_.size());
+  sort_in(newest_, learned);
+  newest_.erase(newest_.begin(), newest_.begin() + static_cast<std::ptrdiff_t>(learned));
+}
+
+void LearnedPairs::sort_in(std::vector<Print> prints, std::size_t count) {
+  prints.resize(count);
+  std::sort(prints.begin(), prints.end());
+  prints.erase(std::unique(prints.begin(), prints.end()), prints.end());
+  std::erase_if(prints, [this](Print print) {
+    return std::binary_search(sorted_.begin(), sorted_.end(), print);
+  });
+  if (const auto room = most_ - sorted_.size(); prints.size() > room) {
+    prints.resize(room);
+    is_complete_ = false;
   }
-  tail_.push_back(print);
-  if (tail_.size() >= std::max(kSmallestTail, sorted_.size() / kTailShare)) settle();
-}
-
-void LearnedPairs::settle() {
-  if (tail_.empty()) return;
-  std::sort(tail_.begin(), tail_.end());
   std::vector<Print> merged;
-  merged.reserve(size());
-  std::merge(sorted_.begin(), sorted_.end(), tail_.begin(), tail_.end(),
+  merged.reserve(sorted_.size() + prints.size());
+  std::merge(sorted_.begin(), sorted_.end(), prints.begin(), prints.end(),
              std::back_inserter(merged));
-  merged.erase(std::unique(merged.begin(), merged.end()), merged.end());
   sorted_ = std::move(merged);
-  tail_.clear();
 }
 
-bool LearnedPairs::has_print(Print print) const {
-  return std::binary_search(sorted_.begin(), sorted_.end(), print) ||
-         std::find(tail_.begin(), tail_.end(), print) != tail_.end();
+bool LearnedPairs::contains(const PairKey& key) const {
+  return std::binary_search(sorted_.begin(), sorted_.end(), print_of(key));
 }
 
 void LearnedPairs::merge(const LearnedPairs& other) {
   if (this == &other) return;
-  for (const auto* const prints : {&other.sorted_, &other.tail_}) {
-    for (const Print print : *prints) add_print(print);
-  }
+  sort_in(other.sorted_, other.sorted_.size());
+  sort_in(other.newest_, other.newest_.size());
   is_complete_ = is_complete_ && other.is_complete_;
 }
 
 void LearnedPairs::save(Writer& writer) const {
-  if (!tail_.empty()) {
-    LearnedPairs settled = *this;
-    settled.settle();
-    settled.save(writer);
-    return;
-  }
   writer.number<std::uint8_t>(is_complete_);
   writer.array(sorted_);
+  writer.array(newest_);
 }
 
 LearnedPairs LearnedPairs::load(Reader& reader) {
@@ -90,6 +84,11 @@ LearnedPairs LearnedPairs::load(Reader& reader) {
   if (bad != prints.end()) {
     reader.refuse(kPrintsField, fmt::format("found {} after {}, expected them in ascending order",
                                             bad[1], bad[0]));
+  }
+  loaded.newest_ = reader.array<Print>("newest pairs");
+  if (loaded.newest_.size() >= 2 * kMostHeldBack) {
+    reader.refuse("newest pairs", fmt::format("found {}, expected fewer than {}",
+                                              loaded.newest_.size(), 2 * kMostHeldBack));
   }
   return loaded;
 }

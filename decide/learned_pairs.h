@@ -3,8 +3,8 @@
 //
 // 32 bits of each pair's exact fingerprint, sorted: 4 bytes a pair, at most kMost of them, after
 // which no more are remembered. A pair that was not learned is taken for one that was with a chance
-// of size() / 2^32. What was added last waits unsorted, and is sorted in with a share of the rest.
-// A value; not synchronised, const functions from any thread.
+// of size() / 2^32. The newest pairs wait in their order, since a model leaves out those that are
+// held back from it. A value; not synchronised, const functions from any thread.
 #pragma once
 
 #include <cstddef>
@@ -26,36 +26,34 @@ class LearnedPairs {
   explicit LearnedPairs(std::size_t most);
 
   // Amortised logarithmic time. A fingerprint that is there already changes nothing.
-  void add(const PairKey& key) { add_print(print_of(key)); }
-  // Sorts in what was added last. What was loaded is settled.
-  void settle();
-  // Right at any time; logarithmic time when settled, else it also looks through up to a fifth of
-  // the set, pair by pair.
-  [[nodiscard]] bool contains(const PairKey& key) const { return has_print(print_of(key)); }
-  // Different fingerprints; until settled, those that came again may be counted again.
-  [[nodiscard]] std::size_t size() const { return sorted_.size() + tail_.size(); }
+  void add(const PairKey& key);
+  // A model was built of all pairs but the newest `held_back` ones. REQUIRES: at most kMostHeldBack
+  // (core/stream_config.h).
+  void settle(std::size_t held_back);
+  // Whether the model has learned it. Logarithmic time.
+  [[nodiscard]] bool contains(const PairKey& key) const;
+  // Different fingerprints that the model has learned.
+  [[nodiscard]] std::size_t size() const { return sorted_.size(); }
   // False when further pairs came after as many as can be were there.
   [[nodiscard]] bool is_complete() const { return is_complete_; }
 
-  // Adds the other's.
+  // Adds the other's, also what was held back there (see Learner::merge). What is held back here
+  // stays so.
   void merge(const LearnedPairs& other);
 
-  // The same bytes for the same pairs, in whatever order they came.
+  // The same bytes for the same pairs, in whatever order those came that are not held back.
   static constexpr std::string_view kArchiveKind = "LRNP";
   void save(Writer& writer) const;
   [[nodiscard]] static LearnedPairs load(Reader& reader);
 
  private:
   using Print = std::uint32_t;
-  [[nodiscard]] static Print print_of(const PairKey& key) {
-    return static_cast<Print>(key.exact >> 32U);
-  }
-  void add_print(Print print);
-  [[nodiscard]] bool has_print(Print print) const;
+  // Adds the first `count` prints, in any order, as far as there is room.
+  void sort_in(std::vector<Print> prints, std::size_t count);
 
   std::size_t most_ = kMost;
   std::vector<Print> sorted_;  // strictly ascending
-  std::vector<Print> tail_;    // in any order
+  std::vector<Print> newest_;  // oldest first
   bool is_complete_ = true;
 };
 

@@ -39,12 +39,11 @@ void merge_decisions(StateParts& parts, const StateParts& others, const DecidePl
   memory.merge(memory_of(others, plan));
   memory.replay_adoption();
   parts[kDecidePart] = memory.save();
-  const auto found = others.find(kLearnedPairsPart);
-  if (found == others.end()) return;
-  auto learned = parse<LearnedPairs>(found->second);
-  if (const auto ours = parts.find(kLearnedPairsPart); ours != parts.end()) {
-    learned.merge(parse<LearnedPairs>(ours->second));
-  }
+  const auto theirs = others.find(kLearnedPairsPart);
+  if (theirs == others.end()) return;
+  const auto ours = parts.find(kLearnedPairsPart);
+  auto learned = ours == parts.end() ? LearnedPairs() : parse<LearnedPairs>(ours->second);
+  learned.merge(parse<LearnedPairs>(theirs->second));
   parts[kLearnedPairsPart] = serialise(learned);
 }
 

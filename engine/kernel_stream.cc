@@ -255,14 +255,14 @@ EstimatorSpec KernelStream::next_estimator(Extent extent) const {
   // A few pairs have few directions to tell from noise.
   const auto accepted = learner_.accepted();
   const auto directions = std::min(x_.shape().dim, y_.shape().dim);
-  if (extent == Extent::kAll && judges_learned_ && has_default_rank(spec) &&
-      directions <= kMostDirections) {
+  if (judges_learned_ && has_default_rank(spec) && directions <= kMostDirections) {
     spec.rank = 0;
   }
   spec.rank = std::min<std::size_t>(spec.rank, std::max<std::size_t>(32, accepted / 8));
   // The kind chosen before a restart may differ from the one that is asked for now.
   const bool may_be_chosen = chosen_ && spec.kind.value_or(chosen_->kind) == chosen_->kind;
-  if (accepted < schedule_.next_choice && extent != Extent::kAll && may_be_chosen) {
+  const bool is_last = extent == Extent::kAll || judges_learned_;
+  if (accepted < schedule_.next_choice && !is_last && may_be_chosen) {
     spec.kind = chosen_->kind;
     if (chosen_->ridge > 0) spec.ridge = spec.ridge.value_or(chosen_->ridge);
   }

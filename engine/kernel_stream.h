@@ -44,6 +44,7 @@ class KernelStream : public Stream {
   void choose_cuts(CutChooser chooser) override { choose_cut_ = std::move(chooser); }
   void set_cut(std::optional<double> cut) override;
   void will_judge_learned() override { judges_learned_ = true; }
+  [[nodiscard]] std::size_t held_back() const override { return learner_.held_back(); }
   void skip_refresh() override;
   [[nodiscard]] std::uint64_t pairs() const override { return learner_.accepted(); }
   [[nodiscard]] std::uint64_t clipped() const override { return learner_.clipped(); }

@@ -71,8 +71,10 @@ class StreamLearner {
   virtual void choose_cuts(CutChooser chooser) = 0;
   // The model in use gets this cut.
   virtual void set_cut(std::optional<double> cut) = 0;
-  // Models of all pairs (PairExtent::kAll) are going to judge pairs that they have learned.
+  // Models are going to judge pairs that they have learned.
   virtual void will_judge_learned() {}
+  // How many of the newest pairs a model of PairExtent::kWithoutHeldBack would leave out now.
+  [[nodiscard]] virtual std::size_t held_back() const { return 0; }
   // Instead of a refresh, when no model is wanted: adopts new pivots where they are wanted, and
   // sets when the next refresh is due.
   virtual void skip_refresh() = 0;

@@ -207,8 +207,11 @@ void LocalSession::learn_encoded(const TextPairs& pairs) {
 }
 
 void LocalSession::finish() {
-  cycle_.refresh(PairExtent::kAll);
-  learned_.settle();
+  // A model that has learned the pairs which calibrate it gives higher scores than it was
+  // calibrated for, the more so the fewer pairs there are.
+  const auto held_back = discounts_ ? stream_->held_back() : 0;
+  cycle_.refresh(discounts_ ? PairExtent::kWithoutHeldBack : PairExtent::kAll);
+  learned_.settle(held_back);
 }
 
 void LocalSession::report(std::vector<PairProblem>& problems) const {

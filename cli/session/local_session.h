@@ -39,7 +39,8 @@ class LocalSession : public Session {
   // From now on texts are learned too, so that scores can be explained with them.
   void keep_texts() { keeps_texts_ = true; }
   // From now on pairs that are learned are remembered, and unless `is_kept` score() takes out of a
-  // pair's score what the pair itself has taught.
+  // pair's score what the pair itself has taught. The model of finish() then leaves out the
+  // held-back pairs, so that it is the model which they calibrate; else it has learned all pairs.
   void set_own_share(bool is_kept);
   // The model of finish() is going to judge pairs that it has learned.
   void will_judge_learned() { stream_->will_judge_learned(); }

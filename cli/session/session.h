@@ -56,7 +56,7 @@ class Session {
   // model there can be.
   [[nodiscard]] virtual std::size_t until_refresh() const = 0;
 
-  // Learns what is still held back and builds the model of everything.
+  // Builds the model of everything that was learned.
   virtual void finish() = 0;
 
   // scores[j] of x with candidates[j]. May be called from several threads at once, while nothing

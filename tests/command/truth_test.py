@@ -68,8 +68,8 @@ class Truth(Case):
             mismatched = [p for p, (good, _, _) in zip(found, pairs) if not good]
             return sum(p <= 0.05 for p in mismatched) / len(mismatched)
 
-        # 0.05 where the model was built of many pairs.
-        self.assertLess(small_among_mismatched(), 0.2)
+        # A share of 0.05 of about 600, and three standard errors.
+        self.assertLess(small_among_mismatched(), 0.05 + 3 * 0.009)
         self.assertGreater(small_among_mismatched("--keep-own-share"), 0.5)
 
     def test_boilerplate_does_not_vouch_for_itself(self):
