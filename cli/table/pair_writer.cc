@@ -24,18 +24,15 @@ void require_count(std::string_view option, std::size_t count, bool two_files, b
                           count == 1 ? "" : "s", expected, why));
 }
 
-// Two outputs into one file would overwrite each other. A device such as /dev/null may take both.
-void require_distinct(std::string_view option, const std::vector<std::string>& paths) {
-  for (std::size_t i = 0; i < paths.size(); ++i) {
-    for (std::size_t k = 0; k < i; ++k) {
-      std::error_code ignored;
-      const bool is_device = std::filesystem::is_character_file(paths[i], ignored);
-      if ((paths[i] == paths[k] && !is_device) ||
-          (std::filesystem::equivalent(paths[i], paths[k], ignored) && !is_device)) {
-        throw Error(fmt::format("{}: found {} twice, expected different files", option, paths[i]));
-      }
-    }
-  }
+// Whether two paths name one file, also one that is not there yet.
+bool are_same_file(const std::string& a, const std::string& b) {
+  namespace fs = std::filesystem;
+  std::error_code ignored;
+  // Only an absolute path becomes canonical where nothing of it is there.
+  const auto place_of = [&](const std::string& path) {
+    return fs::weakly_canonical(fs::absolute(path, ignored), ignored);
+  };
+  return fs::equivalent(a, b, ignored) || place_of(a) == place_of(b);
 }
 
 void write_line(ByteSink& sink, std::string_view line, std::string& buffer) {
@@ -104,6 +101,17 @@ void require_other_files(std::string_view option, const std::vector<std::string>
       if (!std::filesystem::equivalent(path, output, ignored)) continue;
       throw Error(fmt::format("{}: found {}, the same file as the input {}, expected another",
                               option, output, input == "-" ? "standard input" : input));
+    }
+  }
+}
+
+void require_distinct(std::string_view option, const std::vector<std::string>& outputs) {
+  for (std::size_t i = 0; i < outputs.size(); ++i) {
+    std::error_code ignored;
+    if (outputs[i].empty() || std::filesystem::is_character_file(outputs[i], ignored)) continue;
+    for (std::size_t k = 0; k < i; ++k) {
+      if (!are_same_file(outputs[i], outputs[k])) continue;
+      throw Error(fmt::format("{}: found {} twice, expected different files", option, outputs[i]));
     }
   }
 }

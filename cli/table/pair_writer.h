@@ -59,6 +59,11 @@ class PairWriter {
   std::vector<Value> values_;
 };
 
+// Throws an Error if two of the `outputs` are one file, under whatever names, in which they would
+// overwrite each other; it need not be there yet. Names that are empty are passed over, and a
+// device such as /dev/null may take several.
+void require_distinct(std::string_view option, const std::vector<std::string>& outputs);
+
 // Throws an Error if one of the `outputs` is one of the `inputs`, which it would overwrite while
 // they are read. Names that are empty are passed over; "-" is standard input or output.
 void require_other_files(std::string_view option, const std::vector<std::string>& outputs,

@@ -133,6 +133,13 @@ TEST_CASE("Too many files, too few or one twice are refused before anything is c
                     Contains("found 4 files, expected one to three"));
   CHECK_THROWS_WITH(open({a, b}, true, {"score"}, true), Contains("as no texts are written"));
   CHECK_THROWS_WITH(open({a, a}, true), Contains(a + " twice, expected different files"));
+  // Another name of a file that is not there yet.
+  const std::string again = folder.path("./a");
+  CHECK_THROWS_WITH(open({a, again}, true), Contains(again + " twice"));
+  const std::string near = std::filesystem::proximate(a).string();
+  CHECK_THROWS_WITH(open({a, near}, true), Contains(near + " twice"));
+  CHECK_THROWS_WITH(require_distinct("--output", {"phsic.none", "./phsic.none"}),
+                    "--output: found ./phsic.none twice, expected different files");
   CHECK_FALSE(std::filesystem::exists(a));
   CHECK_FALSE(std::filesystem::exists(b));
   folder.write("a", "kept");
@@ -140,6 +147,7 @@ TEST_CASE("Too many files, too few or one twice are refused before anything is c
   CHECK_THROWS_WITH(open({a, b}, true), Contains(b + " twice"));
   CHECK(read_file(a) == "kept");
   CHECK_NOTHROW(open({"/dev/null", "/dev/null"}, true));
+  CHECK_NOTHROW(require_distinct("--output", {a, "", c, ""}));
 }
 
 TEST_CASE("An output that is an input is refused") {
