@@ -129,6 +129,10 @@ DecidePlan plan_of(const DecideSpec& spec, const StreamSpec& stream) {
   DecidePlan plan;
   if (spec.rules) plan.rules = *spec.rules;
   if (!spec.rules && stream.learns_identical) plan.rules.set(*find_rule("no_identical"), false);
+  for (const auto& rule : rule_table()) {
+    const bool is_unknown = stream.counts && is_about_language(reason_of(rule, PairSide::kBoth));
+    if (is_unknown) plan.rules.set(rule, false);
+  }
   plan.duplicates = stream.counts ? DuplicatePolicy::kLearn : spec.duplicates;
   plan.duplicate_window = stream.counts ? 0 : spec.duplicate_window;
   const CutSpec fallback = stream.counts ? CutSpec{CutSpec::Kind::kNone, 0} : CutSpec{};

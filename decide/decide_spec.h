@@ -38,8 +38,9 @@ struct DecideSpec {
 };
 
 // The same, with everything said, for a stream of that kind: identical texts break no rule where
-// they are learned; a stream that counts has no duplicates and is cut by its score alone. Throws an
-// Error that says what does not go together.
+// they are learned; a stream that counts has no duplicates, is cut by its score alone, and has no
+// rules about languages, which are known as of the last model. Throws an Error that says what does
+// not go together.
 struct DecidePlan {
   RuleSet rules;
   DuplicatePolicy duplicates = DuplicatePolicy::kDrop;
