@@ -31,7 +31,7 @@ bool breaks_as_a_pair(PairSide& side, bool is_bad) {
   return is_bad;
 }
 
-// A rule about the facts of one text, and one about its characters.
+// Rules about one text: about its facts, its characters, its words.
 template <bool (*IsBad)(const TextFacts&)>
 bool by_facts(RulePair& pair, PairSide& side) {
   return breaks_on_a_side(side, [&](std::size_t i) { return IsBad(pair.facts(i)); });
@@ -145,8 +145,7 @@ constexpr Rule kRules[] = {
      by_text<has_space_noise>},
     {12, "no_paren", false,
      "a text with more than six square or curly brackets, with one that has no counterpart, or "
-     "with "
-     "a round one that has none and is not on the other side either",
+     "with a round one that has none and is not on the other side either",
      have_bad_brackets},
     {13, "no_unicode_noise", false,
      "a text with characters that mean nothing (private, unassigned, controls, boxes), or with too "
