@@ -80,7 +80,7 @@ std::size_t LearnBlock::byte_count() const {
          sizeof(IdHash) * ids.capacity() + sizeof(Part) * parts.size() +
          sizeof(PairKey) * keys.capacity() + sizeof(std::size_t) * rows.capacity() +
          sizeof(DecisionCode) * decisions.capacity() + sizeof(Rejected) * rejected.capacity() +
-         sizeof(Marker) * markers.capacity();
+         sizeof(Marker) * markers.capacity() + scratch.capacity();
 }
 
 }  // namespace phsic

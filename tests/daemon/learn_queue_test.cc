@@ -63,6 +63,15 @@ TEST_CASE("What is left when the queue is closed is taken, and then it is over")
   CHECK_FALSE(scene.take(taken));
 }
 
+TEST_CASE("A block that has looked at a very long text is not used again") {
+  Learning scene;
+  constexpr std::size_t kLong = 4U << 20U;
+  auto block = scene.block({std::string(kLong, 'a')});
+  CHECK(block.front().byte_count() > kLong);
+  scene.queue.give_back(block);
+  CHECK(scene.queue.make_block().front().byte_count() < kLong);
+}
+
 TEST_CASE("A block counts in the backlog from its charge on, and nothing of it stays") {
   Learning scene;
   auto block = scene.block({"a", "b", "c"});
