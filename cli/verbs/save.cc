@@ -7,6 +7,7 @@
 
 #include "cli/arguments.h"
 #include "cli/session/saved_model.h"
+#include "cli/table/pair_writer.h"
 #include "cli/verbs/state.h"
 #include "core/error.h"
 #include "decide/memory_replay.h"
@@ -62,6 +63,7 @@ void run_save(const SaveArguments& arguments) {
   const auto stream = choose_stream(read_streams(streams.root()), arguments.daemon.stream,
                                     arguments.daemon.endpoint);
   const auto state = find_state(client);
+  require_other_files("--output", {arguments.output}, {state});
   static_cast<void>(client.ask(RequestWriter("snapshot", stream.name), Patience::kLong));
   const StateMarks marks(state);
   const auto file = open_state_to_read(state);

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "cli/arguments.h"
+#include "cli/table/pair_writer.h"
 #include "cli/verbs/state.h"
 #include "core/error.h"
 #include "decide/memory_replay.h"
@@ -66,6 +67,7 @@ void StateExportArguments::add_to(CLI::App& verb) {
 
 void run_state_export(const StateExportArguments& arguments) {
   if (!arguments.force) require_no_file(arguments.output);
+  require_other_files("--output", {arguments.output}, {arguments.file});
   const StateMarks marks(arguments.file);
   const bool is_in_use = StateLock::is_held(arguments.file);
   const auto file = open_state_to_read(arguments.file);

@@ -205,6 +205,10 @@ class Deciding(WithTables):
                              self.query), live)
         self.assertIn("expected none of that name", complaint("save", "-o", model,
                                                               *daemon.connect))
+        state = self.folder / "state.db"
+        for verb in (["save", *daemon.connect], ["state", "export", state]):
+            self.assertIn("the same file as the input", complaint(*verb, "--force", "-o", state))
+        run("save", "--force", "-o", model, *daemon.connect)
 
 
 class Running:
