@@ -99,8 +99,10 @@ void LocalSession::learn_and_refresh(const TextPairs& pairs, std::vector<PairPro
 void LocalSession::learn_all(const TextPairs& pairs, std::vector<PairProblem>& problems) {
   for_each_chunk(pairs, Keys::kAll, [](Chunk&, std::size_t) {});
   report(problems);
+  // What is only taught is kept unless there is something against it, as in a daemon.
+  constexpr Decision kTaught{Verdict::kKeep, reasons::kNone};
   for (std::size_t i = 0; i < pairs.x.size(); ++i) {
-    static_cast<void>(settle(pairs, i / kChunkPairs, i % kChunkPairs, Decision()));
+    static_cast<void>(settle(pairs, i / kChunkPairs, i % kChunkPairs, kTaught));
   }
   learn_encoded(pairs);
 }

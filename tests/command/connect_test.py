@@ -210,6 +210,15 @@ class Deciding(WithTables):
             self.assertIn("the same file as the input", complaint(*verb, "--force", "-o", state))
         run("save", "--force", "-o", model, *daemon.connect)
 
+    def test_pairs_that_a_model_file_was_only_taught_count_as_kept(self):
+        model, state = self.folder / "default.phsic", self.folder / "state.db"
+        run("learn", "--encoder", "hashing:dim=128", self.pairs, "-o", model)
+        run("state", "import", state, model)
+        daemon = self.daemon(f"state={state}")
+        found = json.loads(run("stats", "--json", *daemon.connect))["streams"]["default"]
+        self.assertEqual((found["pairs"], found["kept"], found["undecided"]), (2705, 2705, 0))
+        self.assertEqual(found["reasons"], {"duplicate": 295})
+
 
 class Running:
     """A command that runs in the background, and the lines that it prints."""
