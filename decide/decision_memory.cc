@@ -87,10 +87,13 @@ void DecisionMemory::replay_adoption() {
 
 void DecisionMemory::replay_cut(std::string_view note) {
   Reader reader(note);
-  auto copy = *this;
-  copy.load_cut(reader);
+  // Not a copy of all that is remembered: a long journal has many models, and pairs are many.
+  DecisionMemory loaded(plan_);
+  loaded.load_cut(reader);
   reader.finish();
-  *this = std::move(copy);
+  cut_ = loaded.cut_;
+  chosen_ = loaded.chosen_;
+  has_cut_ = loaded.has_cut_;
   profile_ = std::make_shared<const LanguageProfile>(running_);
 }
 
