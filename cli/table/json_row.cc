@@ -63,14 +63,14 @@ JsonRow::JsonRow(const TableOptions& options)
   }
 }
 
-std::string_view JsonRow::parse(RowBatch& batch, std::size_t begin) {
+const AddedColumn* JsonRow::parse(RowBatch& batch, std::size_t begin) {
   const std::string_view body = batch.last_line().substr(begin);
-  if (!check(batch, body)) return {};
+  if (!check(batch, body)) return nullptr;
   batch.mark_object();
   std::fill(members_.begin(), members_.end(), Member{});
   list_.clear();
   problem_.clear();
-  const std::string_view clash = walk(batch, body);
+  const AddedColumn* const clash = walk(batch, body);
   if (problem_.empty()) look_for_missing();
   if (!problem_.empty()) {
     if (problem_.starts_with("no member")) {
@@ -117,7 +117,7 @@ bool JsonRow::check(RowBatch& batch, std::string_view body) {
   return false;
 }
 
-std::string_view JsonRow::walk(RowBatch& batch, std::string_view body) {
+const AddedColumn* JsonRow::walk(RowBatch& batch, std::string_view body) {
   ondemand::document document;
   ondemand::object object;
   const simdjson::padded_string_view padded(body.data(), body.size(),
@@ -126,10 +126,10 @@ std::string_view JsonRow::walk(RowBatch& batch, std::string_view body) {
   if (!error) error = document.get_object().get(object);
   if (error) {
     complain(fmt::format("not a JSON object: {}", simdjson::error_message(error)));
-    return {};
+    return nullptr;
   }
   // Goes on to the end, also after a problem, to see what the output would add.
-  std::string_view clash;
+  const AddedColumn* clash = nullptr;
   for (auto member : object) {
     ondemand::field field;
     std::string_view key;
@@ -139,8 +139,9 @@ std::string_view JsonRow::walk(RowBatch& batch, std::string_view body) {
       complain(fmt::format("not a JSON object: {}", simdjson::error_message(error)));
       return clash;
     }
-    const auto added = std::find(added_.begin(), added_.end(), key);
-    if (added != added_.end()) clash = *added;
+    const auto added = std::find_if(added_.begin(), added_.end(),
+                                    [&](const AddedColumn& column) { return column.name == key; });
+    if (clash == nullptr && added != added_.end()) clash = &*added;
     take(batch, key, field.value());
   }
   return clash;

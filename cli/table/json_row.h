@@ -22,9 +22,9 @@ class JsonRow {
 
   // Parses the last row of the batch from offset `begin` on, and gives it its fields or its
   // problem. A wanted member that appears twice is a problem; what other members hold does not
-  // matter as long as it is JSON. Gives the name of a member that is there and that the output
-  // would add, empty if there is none.
-  std::string_view parse(RowBatch& batch, std::size_t begin);
+  // matter as long as it is JSON. Gives the first column that the output would add and that is
+  // there as a member; null if there is none.
+  const AddedColumn* parse(RowBatch& batch, std::size_t begin);
 
   // The names of the members, for a message; empty if the line is no JSON object.
   [[nodiscard]] std::string members(std::string_view line);
@@ -36,7 +36,7 @@ class JsonRow {
   };
 
   bool check(RowBatch& batch, std::string_view body);
-  std::string_view walk(RowBatch& batch, std::string_view body);
+  const AddedColumn* walk(RowBatch& batch, std::string_view body);
   void take(RowBatch& batch, std::string_view key, simdjson::ondemand::value value);
   void take_list(RowBatch& batch, simdjson::ondemand::value value);
   [[nodiscard]] RowBatch::Span text_of(RowBatch& batch, simdjson::ondemand::value value,
@@ -46,7 +46,7 @@ class JsonRow {
 
   std::vector<Column> columns_;
   bool all_fields_;
-  std::vector<std::string> added_;
+  std::vector<AddedColumn> added_;
   simdjson::dom::parser whole_;
   simdjson::ondemand::parser parts_;
   // Of the line at hand.

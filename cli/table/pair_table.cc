@@ -24,7 +24,7 @@ constexpr std::size_t kTime = 2;
 
 TableOptions PairTable::options_for(const TableArguments& arguments,
                                     const std::vector<std::string>& extra,
-                                    const std::vector<std::string>& added) {
+                                    const std::vector<AddedColumn>& added) {
   TableOptions options;
   options.format = arguments.format;
   options.header = arguments.header;
@@ -55,11 +55,11 @@ TableOptions PairTable::options_for(const TableArguments& arguments,
 }
 
 PairTable::PairTable(const std::string& path, const TableArguments& arguments,
-                     const std::vector<std::string>& extra, const std::vector<std::string>& added)
+                     const std::vector<std::string>& extra, const std::vector<AddedColumn>& added)
     : PairTable(std::make_unique<Table>(path, options_for(arguments, extra, added)), arguments) {}
 
 PairTable::PairTable(const std::vector<std::string>& files, const TableArguments& arguments,
-                     const std::vector<std::string>& added)
+                     const std::vector<AddedColumn>& added)
     : PairTable(open(files, arguments, added), arguments) {
   std::error_code ignored;
   is_one_file_twice_ =
@@ -74,7 +74,7 @@ PairTable::PairTable(std::unique_ptr<RowSource> source, const TableArguments& ar
 
 std::unique_ptr<RowSource> PairTable::open(const std::vector<std::string>& files,
                                            const TableArguments& arguments,
-                                           const std::vector<std::string>& added) {
+                                           const std::vector<AddedColumn>& added) {
   if (files.size() == 1) {
     return std::make_unique<Table>(files.front(), options_for(arguments, {}, added));
   }

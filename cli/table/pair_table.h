@@ -33,15 +33,15 @@ struct PairBatch {
 
 class PairTable {
  public:
-  // `extra` are further columns of text, fields kExtra and up of each row. `added` are the names of
-  // what will be written behind each row.
+  // `extra` are further columns of text, fields kExtra and up of each row. `added` are the
+  // columns that will be written behind each row.
   PairTable(const std::string& path, const TableArguments& arguments,
-            const std::vector<std::string>& extra = {}, const std::vector<std::string>& added = {});
+            const std::vector<std::string>& extra = {}, const std::vector<AddedColumn>& added = {});
   // One file is such a table. Of two files, line k of the first is the x and line k of the second
   // the y of a pair, see aligned_files.h; throws an Error if the arguments ask for columns, a
   // format or a header, which these have not. REQUIRES: one or two files.
   PairTable(const std::vector<std::string>& files, const TableArguments& arguments,
-            const std::vector<std::string>& added = {});
+            const std::vector<AddedColumn>& added = {});
 
   // Up to `most` further rows, and none at the end: false. `live` does not wait for more than one.
   // Where a bad line is fatal, the rows before it come first.
@@ -70,10 +70,10 @@ class PairTable {
   PairTable(std::unique_ptr<RowSource> source, const TableArguments& arguments);
   [[nodiscard]] static std::unique_ptr<RowSource> open(const std::vector<std::string>& files,
                                                        const TableArguments& arguments,
-                                                       const std::vector<std::string>& added);
+                                                       const std::vector<AddedColumn>& added);
   [[nodiscard]] static TableOptions options_for(const TableArguments& arguments,
                                                 const std::vector<std::string>& extra,
-                                                const std::vector<std::string>& added);
+                                                const std::vector<AddedColumn>& added);
   [[nodiscard]] std::string take_row(PairBatch& batch, std::size_t i);
 
   std::unique_ptr<RowSource> source_;

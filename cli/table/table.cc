@@ -54,8 +54,6 @@ std::vector<std::string_view> split(std::string_view line) {
 constexpr std::string_view kTooLong = "longer than 64 MiB";
 static_assert(kMaxLine == std::size_t{64} << 20);
 
-constexpr std::string_view kRename = "give the new one another name with --score-name NAME";
-
 }  // namespace
 
 Table::Table(const std::string& path, TableOptions options)
@@ -112,9 +110,9 @@ void Table::take_header(std::string_view body) {
 void Table::place_columns(std::string_view first_line) {
   const std::vector<std::string_view> first = split(first_line);
   if (options_.header) {
-    for (const std::string& name : options_.added) {
+    for (const auto& [name, advice] : options_.added) {
       if (std::find(first.begin(), first.end(), name) == first.end()) continue;
-      fail(fmt::format("the header has a column {} already; {}", quote(name), kRename));
+      fail(fmt::format("the header has a column {} already; {}", quote(name), advice));
     }
   }
   if (options_.all_fields) {
@@ -222,11 +220,11 @@ void Table::add_row(RowBatch& batch, const Line& line) {
     parse_tsv(batch, without_return(batch.last_line().substr(begin)));
     return;
   }
-  const std::string_view clash = json_->parse(batch, begin);
-  if (clash.empty()) return;
+  const AddedColumn* const clash = json_->parse(batch, begin);
+  if (clash == nullptr) return;
   batch.drop_last_row();
   throw Error(fmt::format("{}:{}: there is a member {} already; {}", lines_.name(), line_number_,
-                          quote(clash), kRename));
+                          quote(clash->name), clash->advice));
 }
 
 // REQUIRES: `body` is part of the batch's last line.

@@ -42,6 +42,12 @@ struct Column {
   std::string member = {};
 };
 
+// A column that the output adds to each line.
+struct AddedColumn {
+  std::string name;
+  std::string advice;  // what to do where a table has a column of that name, for the message
+};
+
 struct TableOptions {
   TableFormat format = TableFormat::kAuto;
   bool header = false;  // the first line of a TSV names its columns
@@ -51,7 +57,7 @@ struct TableOptions {
   // first field is columns[0], the others are what the array columns[1] holds.
   bool all_fields = false;
   // What the output will add to each line; a table that has one of them already is refused.
-  std::vector<std::string> added;
+  std::vector<AddedColumn> added;
   Following following = {};
 };
 

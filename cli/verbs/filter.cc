@@ -35,7 +35,7 @@ class FilterRun {
         writer_("--output", arguments.outputs, layout_, names_, arguments.score_only) {
     if (!arguments.rejected.empty()) {
       rejected_ = std::make_unique<PairWriter>("--rejected", arguments.rejected, layout_,
-                                               std::vector<std::string>{"reason"});
+                                               std::vector{arguments.reason_name});
     }
     const auto& outputs = arguments.outputs;
     if (outputs.front() == "-" && isatty(STDOUT_FILENO) != 0) pass_.hide_progress();
@@ -64,15 +64,18 @@ class FilterRun {
  private:
   static std::vector<std::string> names_of(const FilterArguments& arguments) {
     if (arguments.score_only) return {"percentile"};
-    if (arguments.annotate) return {"decision", "reason"};
+    if (arguments.annotate) return {arguments.decision_name, arguments.reason_name};
     return {};
   }
 
   // What a table must not have already.
-  static std::vector<std::string> added_by(const FilterArguments& arguments) {
-    if (arguments.score_only) return {};
-    if (!arguments.rejected.empty()) return {"reason"};
-    return names_of(arguments);
+  static std::vector<AddedColumn> added_by(const FilterArguments& arguments) {
+    const AddedColumn reason{arguments.reason_name,
+                             "give the new one another name with --reason-name NAME"};
+    if (!arguments.rejected.empty()) return {reason};
+    if (!arguments.annotate) return {};
+    return {{arguments.decision_name, "give the new one another name with --decision-name NAME"},
+            reason};
   }
 
   void judge_all() {
@@ -182,6 +185,10 @@ void check(const FilterArguments& arguments) {
                                "expected skip or fail, since --annotate and --score-only write one "
                                "line for each line");
   }
+  if (arguments.annotate && arguments.decision_name == arguments.reason_name) {
+    throw Error(fmt::format("--decision-name and --reason-name: found {} twice, expected two names",
+                            arguments.reason_name));
+  }
   const auto inputs = arguments.pass.files();
   require_other_files("--output", arguments.outputs, inputs);
   require_other_files("--rejected", arguments.rejected, inputs);
@@ -212,6 +219,12 @@ void FilterArguments::add_to(CLI::App& verb) {
   verb.add_flag("--annotate", annotate,
                 "write every line, with its decision (keep, drop, undecided) and the reason")
       ->excludes("--rejected");
+  verb.add_option("--decision-name", decision_name,
+                  "name of the new column or member (default: decision)")
+      ->type_name("NAME")
+      ->needs("--annotate");
+  verb.add_option("--reason-name", reason_name, "the same of the reason (default: reason)")
+      ->type_name("NAME");
   verb.add_flag("--score-only,--score_only", score_only,
                 "write one number for each line: the percentile, 0 for what a rule or a duplicate "
                 "rejects, nan for what nobody can judge")

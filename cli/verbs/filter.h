@@ -14,6 +14,8 @@ struct FilterArguments {
   std::vector<std::string> rejected;  // where rejected pairs go; empty: nowhere
   bool annotate = false;
   bool score_only = false;
+  std::string decision_name = "decision";  // of the columns that are added
+  std::string reason_name = "reason";
   std::string stats;  // a JSON file; empty: none
 
   void add_to(CLI::App& verb);

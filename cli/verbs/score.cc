@@ -34,8 +34,7 @@ class ScoreRun {
   explicit ScoreRun(const ScoreArguments& arguments)
       : arguments_(arguments),
         names_(names_of(arguments)),
-        pass_(arguments.pass, TablePass::Rejects::kAreUseless,
-              arguments.score_only ? std::vector<std::string>() : names_),
+        pass_(arguments.pass, TablePass::Rejects::kAreUseless, added_by(arguments)),
         layout_(pass_.layout()),
         writer_("--output", {arguments.output}, layout_, names_, arguments.score_only) {
     if (arguments.output == "-" && isatty(STDOUT_FILENO) != 0) pass_.hide_progress();
@@ -68,6 +67,15 @@ class ScoreRun {
       names.push_back(name);
     }
     return names;
+  }
+
+  // What a table must not have already.
+  static std::vector<AddedColumn> added_by(const ScoreArguments& arguments) {
+    std::vector<AddedColumn> added;
+    if (arguments.score_only) return added;
+    for (const auto& name : arguments.with) added.push_back({name, "leave it out of --with"});
+    added.push_back({arguments.score_name, "give the new one another name with --score-name NAME"});
+    return added;
   }
 
   void require_decisions() const {

@@ -34,7 +34,7 @@ std::vector<std::string> PassArguments::files() const {
 }
 
 TablePass::TablePass(const PassArguments& arguments, Rejects rejects,
-                     const std::vector<std::string>& added)
+                     const std::vector<AddedColumn>& added)
     : arguments_(arguments),
       rejects_(rejects),
       learns_(!arguments.two_pass && arguments.learn.empty() && !arguments.model.is_fixed()) {

@@ -41,9 +41,9 @@ class TablePass {
     kAreFine,     // they were rejected, as they should be
   };
 
-  // Opens the session, and learns what is to be learned before. `added` are the names of what will
-  // be written behind each row.
-  TablePass(const PassArguments& arguments, Rejects rejects, const std::vector<std::string>& added);
+  // Opens the session, and learns what is to be learned before. `added` are the columns that
+  // will be written behind each row.
+  TablePass(const PassArguments& arguments, Rejects rejects, const std::vector<AddedColumn>& added);
 
   // The next rows of the table, judged. False at the end.
   bool next();

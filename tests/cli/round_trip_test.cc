@@ -244,7 +244,7 @@ TEST_CASE("JSONL that was written is the JSONL that was read and the score") {
     }
     TableOptions options;
     options.columns = columns({"x", "y"});
-    options.added = {"score"};
+    options.added = {{"score", "rename it"}};
     const std::string path = folder.write("table", text);
     const auto rows = read_rows(path, options, 1 + random.below(40));
     const auto output = number_rows(folder, path, options, random);

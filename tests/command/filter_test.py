@@ -218,6 +218,28 @@ class Output(Filtered):
         crlf, _ = self.filter(self.table([line + "\r" for line in self.lines]))
         self.assertEqual(crlf, self.filter(self.table(self.lines))[0])
 
+    def test_what_was_annotated_can_be_annotated_again_under_other_names(self):
+        lines = self.lines[:200]
+        objects = [json.dumps(dict(zip("xy", line.split("\t")))) for line in lines]
+        for flags, table in (([], self.table(objects, "t.jsonl")),
+                             (["--header"], self.table(["x\ty", *lines]))):
+            once = self.table(self.filter(*flags, "--annotate", table)[0], "once")
+            for again, name in ((["--annotate"], "decision"), (["--annotate", "--decision-name",
+                                "d"], "reason"), (["--rejected", self.folder / "r"], "reason")):
+                _, told = self.filter(*flags, once, *again, expect=1)
+                self.assertIn(f'"{name}" already; give the new one another name with '
+                              f"--{name}-name NAME", told)
+            names = ["--decision-name", "d", "--reason-name", "r"]
+            twice, _ = self.filter(*flags, "--annotate", *names, once)
+            self.assertEqual(twice[-1].count("no_model"), 2)
+            self.assertTrue(twice[0].endswith("reason\td\tr") or list(json.loads(twice[0]))[-2:]
+                            == ["d", "r"])
+            rejected = self.folder / "r"
+            self.filter(*flags, once, "--undecided", "reject", "--rejected", rejected, *names[2:])
+            self.assertEqual(len(rejected.read_text().splitlines()), len(twice))
+        complaint("filter", "--annotate", "--reason-name", "decision", stdin="a\tb\n")
+        complaint("filter", "--decision-name", "d", stdin="a\tb\n", expect=2)
+
     def test_statistics_add_up(self):
         stats = self.folder / "s.json"
         kept, told = self.filter(self.file("m.tsv", self.bytes), "--stats", stats)

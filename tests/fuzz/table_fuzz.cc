@@ -24,7 +24,7 @@ TableOptions options_of(unsigned choice) {
   options.all_fields = chosen(3);
   options.columns = {{chosen(4) ? "2" : "x", true, chosen(5)},
                      {chosen(4) ? "1" : "y", chosen(6) || chosen(3), chosen(5)}};
-  if (!chosen(7)) options.added = {"score"};
+  if (!chosen(7)) options.added = {{"score", "rename it"}};
   return options;
 }
 
