@@ -55,9 +55,17 @@ SavedModel old_model(const LearnArguments& arguments) {
   return model;
 }
 
+// What is learned one after the other: tables of one file, or two files together.
+std::vector<std::vector<std::string>> tables_of(const LearnArguments& arguments) {
+  if (arguments.aligned) return {arguments.corpora};
+  std::vector<std::vector<std::string>> tables;
+  for (const auto& corpus : arguments.corpora) tables.push_back({corpus});
+  return tables;
+}
+
 void learn_corpora(const LearnArguments& arguments, LocalSession& session, bool learns_copies) {
-  for (const auto& corpus : arguments.corpora) {
-    PairTable table(corpus, arguments.table);
+  for (const auto& files : tables_of(arguments)) {
+    PairTable table(files, arguments.table);
     if (!learns_copies) table.expect_two_texts(false);
     learn_rows(session, table);
     table.finish();
@@ -72,6 +80,13 @@ void learn_corpora(const LearnArguments& arguments, LocalSession& session, bool 
 }
 
 void check_files(const LearnArguments& arguments) {
+  if (arguments.aligned && arguments.corpora.size() != 2) {
+    throw CLI::ValidationError(
+        "--aligned",
+        fmt::format("found {} file{}, expected two, of which line k and "
+                    "line k are a pair",
+                    arguments.corpora.size(), arguments.corpora.size() == 1 ? "" : "s"));
+  }
   if (std::count(arguments.corpora.begin(), arguments.corpora.end(), "-") > 1) {
     throw Error("found standard input twice, expected it once");
   }
@@ -105,6 +120,7 @@ void LearnArguments::add_to(CLI::App& verb) {
       ->type_name("FILE")
       ->required()
       ->expected(1);
+  verb.add_flag("--aligned", aligned, "CORPUS is two files, of which line k and line k are a pair");
   verb.add_flag("--update", update, "go on learning with the model file that is there");
   verb.add_flag("--force", force, "replace a file of that name")->excludes("--update");
   verb.add_option("--name", name, "of the stream (default: the file's, without its ending)")
@@ -122,12 +138,13 @@ void LearnArguments::add_to(CLI::App& verb) {
       "Examples:\n"
       "  phsic learn corpus.tsv.gz -o m.phsic --p 0.01\n"
       "  phsic learn more.tsv.gz -o m.phsic --update\n"
+      "  phsic learn --aligned corpus.en corpus.fr -o m.phsic\n"
       "  phsic filter --model m.phsic block.tsv > kept.tsv");
 }
 
 void run_learn(const LearnArguments& arguments) {
-  if (!arguments.update && !arguments.force) require_no_file(arguments.output);
   check_files(arguments);
+  if (!arguments.update && !arguments.force) require_no_file(arguments.output);
   auto model = arguments.update ? old_model(arguments) : new_model(arguments);
   const auto spec = spec_of(model.copy.options);
   check_times(arguments, spec);

@@ -302,6 +302,16 @@ class ModelFiles(Case):
         found = json.loads(run("eval", "next", "--json", "--model", self.model, self.corpus))
         self.assertGreater(found["mrr"], 0.8)
 
+    def test_two_files_give_the_model_of_one_table(self):
+        sides = [self.file(f"c.{k}", "".join(row[k] + "\n" for row in self.rows)) for k in (1, 2)]
+        self.learn(self.corpus, "-o", self.model)
+        other = self.folder / "other.phsic"
+        self.learn("--aligned", *sides, "-o", other, "--name", "m")
+        self.assertEqual(other.read_bytes(), self.model.read_bytes())
+        for files in (sides[:1], [*sides, self.corpus]):
+            told = complaint("learn", "--aligned", *files, "-o", self.folder / "n", expect=2)
+            self.assertIn("expected two", told)
+
     def test_learning_goes_on(self):
         half = len(self.rows) // 2
         parts = [self.file(f"{i}.tsv", tsv(row[1:] for row in part))
