@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <cstdint>
+#include <filesystem>
 
 #include "core/error.h"
 #include "state/snapshot.h"
@@ -14,6 +16,27 @@ namespace {
 
 constexpr std::size_t kLongestStreamName = 64;
 constexpr std::size_t kLongestText = std::size_t{1} << 20U;
+
+// Looks at the envelope alone (docs/state.md), before anything is read that may be of any size.
+// Throws an Error unless it is one of a known version, and the file of the size that it says.
+void require_whole(const std::string& file) {
+  const auto empty = seal(PortableStream::kArchiveKind, "");
+  constexpr std::size_t kKindEnd = 12;
+  const auto beginning = read_whole_file(file, empty.size());
+  std::uint32_t version = 0;
+  Reader reader(std::string_view(beginning).substr(std::min(kKindEnd, beginning.size())));
+  if (beginning.size() == empty.size() && beginning.starts_with(empty.substr(0, kKindEnd))) {
+    version = reader.number<std::uint32_t>("version");
+  }
+  if (version < kOldestArchiveVersion || version > kArchiveVersion) {
+    static_cast<void>(parse<PortableStream>(beginning));  // throws
+  }
+  const auto payload = reader.number<std::uint64_t>("payload size");
+  const auto size = std::filesystem::file_size(file);
+  if (size - empty.size() == payload) return;
+  throw Error(fmt::format("saved state refused: found {} bytes of payload, expected {}",
+                          size - empty.size(), payload));
+}
 
 }  // namespace
 
@@ -55,6 +78,7 @@ PortableStream PortableStream::load(Reader& reader) {
 
 PortableStream read_portable(const std::string& file) {
   try {
+    require_whole(file);
     return parse<PortableStream>(read_whole_file(file));
   } catch (const Error& problem) {
     const std::string what = problem.what();

@@ -2,8 +2,10 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdio>
 #include <filesystem>
@@ -25,6 +27,17 @@ struct Close {
 };
 using OpenFile = std::unique_ptr<std::FILE, Close>;
 
+void require_regular(const std::string& file, int descriptor) {
+  struct stat found {};
+  if (fstat(descriptor, &found) != 0) fail(file, "a file that can be read");
+  if (S_ISREG(found.st_mode)) return;
+  const char* const what = S_ISFIFO(found.st_mode)   ? "a pipe"
+                           : S_ISDIR(found.st_mode)  ? "a folder"
+                           : S_ISSOCK(found.st_mode) ? "a socket"
+                                                     : "a device";
+  throw Error(fmt::format("{}: found {}, expected a regular file", file, what));
+}
+
 void sync(const std::string& path, int flags) {
   const int descriptor = open(path.c_str(), flags | O_RDONLY | O_CLOEXEC);
   if (descriptor < 0) fail(path, "to flush it to the disk");
@@ -43,18 +56,23 @@ void require_no_file(const std::string& file) {
   }
 }
 
-std::string read_whole_file(const std::string& file) {
-  const OpenFile open(std::fopen(file.c_str(), "rb"));
-  if (open == nullptr) fail(file, "a file that can be read");
+std::string read_whole_file(const std::string& file, std::size_t most) {
+  // Without waiting for somebody who writes to a pipe.
+  const int descriptor = open(file.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+  const OpenFile opened(descriptor < 0 ? nullptr : fdopen(descriptor, "rb"));
+  if (opened == nullptr) fail(file, "a file that can be read");
+  require_regular(file, descriptor);
   std::string bytes;
   char buffer[1U << 16U];
-  for (;;) {
-    const auto count = std::fread(buffer, 1, sizeof buffer, open.get());
+  while (bytes.size() < most) {
+    const auto wanted = std::min(sizeof buffer, most - bytes.size());
+    const auto count = std::fread(buffer, 1, wanted, opened.get());
     bytes.append(buffer, count);
-    if (count == sizeof buffer) continue;
-    if (std::ferror(open.get()) != 0) fail(file, "a file that can be read");
-    return bytes;
+    if (count == wanted) continue;
+    if (std::ferror(opened.get()) != 0) fail(file, "a file that can be read");
+    break;
   }
+  return bytes;
 }
 
 void write_whole_file(const std::string& file, std::string_view bytes) {

@@ -3,6 +3,8 @@
 // Each throws an Error with the file and what is wrong with it.
 #pragma once
 
+#include <cstddef>
+#include <cstdint>
 #include <string>
 #include <string_view>
 
@@ -11,7 +13,8 @@ namespace phsic {
 // Throws, too, unless there is nothing of that name yet.
 void require_no_file(const std::string& file);
 
-[[nodiscard]] std::string read_whole_file(const std::string& file);
+// Only of a regular file: pipes and devices may have no end. Up to `most` bytes from its beginning.
+[[nodiscard]] std::string read_whole_file(const std::string& file, std::size_t most = SIZE_MAX);
 // In place of what was there.
 void write_whole_file(const std::string& file, std::string_view bytes);
 

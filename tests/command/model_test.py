@@ -349,6 +349,21 @@ class ModelFiles(Case):
             complaint("learn", self.corpus, "-o", damaged, "--update")
             self.assertEqual(damaged.read_bytes(), content)
 
+    def test_what_has_no_end_is_no_model(self):
+        self.learn(self.corpus, "-o", self.model)
+        pipe = self.folder / "pipe"
+        os.mkfifo(pipe)
+        huge = self.folder / "huge.phsic"
+        for content in (self.model.read_bytes(), b"no model"):
+            huge.write_bytes(content)
+            os.truncate(huge, 1 << 40)
+            self.assertRegex(complaint("score", "--model", huge, stdin="a\tb\n"),
+                             "huge.phsic: .*found .*expected")
+        for file, found in (("/dev/zero", "a device"), (pipe, "a pipe"), (self.folder, "a folder")):
+            for verb in (["score", "--model", file], ["learn", self.corpus, "--update", "-o", file],
+                         ["state", "import", self.folder / "s.db", file]):
+                self.assertIn(f"found {found}, expected a regular file", complaint(*verb))
+
     def test_an_explanation_needs_no_daemon(self):
         self.learn(self.corpus, "-o", self.model)
         _, x, y = next(row for row in self.rows if row[0] == "ok")
