@@ -145,7 +145,7 @@ void append_learned(const Outcome& outcome, std::string& out) {
   if (outcome.duplicates > 0) {
     fmt::format_to(std::back_inserter(out), ",\"duplicates\":{}", outcome.duplicates);
   }
-  fmt::format_to(std::back_inserter(out), ",\"rejected\":{}", outcome.rejected);
+  fmt::format_to(std::back_inserter(out), ",\"not_learned\":{}", outcome.not_learned);
   if (outcome.is_durable) out += ",\"durable\":true";
 }
 

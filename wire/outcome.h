@@ -32,8 +32,8 @@ struct Outcome {
 
   // Of learning.
   std::size_t learned = 0;
-  std::size_t duplicates = 0;  // ids seen before, not learned again
-  std::size_t rejected = 0;    // not learned, because of a rule or as a duplicate
+  std::size_t duplicates = 0;   // ids seen before, not learned again
+  std::size_t not_learned = 0;  // because of a rule or as a duplicate
   bool is_durable = false;
   std::optional<std::size_t> until_refresh;  // pairs before the next model; none: no models
 

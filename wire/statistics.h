@@ -61,7 +61,7 @@ struct StreamStatistics {
   std::uint64_t flagged = 0;  // dropped
   std::uint64_t kept_pairs = 0;
   std::uint64_t undecided = 0;
-  std::uint64_t rejected = 0;  // not learned for it
+  std::uint64_t not_learned = 0;
   std::map<std::string, std::uint64_t> reasons;
   std::uint64_t problems = 0;
   std::uint64_t refreshes = 0;

@@ -102,7 +102,7 @@ void check_times(const LearnArguments& arguments, const StreamSpec& spec) {
 // What came of it, for a reader.
 std::string describe_learned(const LocalSession& session) {
   const auto& counts = session.memory().counts();
-  auto text = fmt::format("{} pairs, {} rejected\n", session.stream().pairs(), counts.rejected);
+  auto text = fmt::format("{} pairs, {} not learned\n", session.stream().pairs(), counts.rejected);
   for (const auto& [reason, count] : counts.reasons) {
     if (is_rejection(reason)) text += fmt::format("  {:>10}  {}\n", count, name_of_reason(reason));
   }

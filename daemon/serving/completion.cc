@@ -149,7 +149,7 @@ void Completion::fill_in(Task& task) const {
   auto& outcome = task.outcome;
   outcome.learned = task.learned;
   outcome.duplicates = task.duplicates;
-  outcome.rejected = task.rejected;
+  outcome.not_learned = task.rejected;
   if (task.request.learns) outcome.until_refresh = until_refresh();
   if (task.request.operation == Operation::kRefresh) {
     outcome.published = stream_.published();

@@ -171,7 +171,7 @@ StreamStatistics Lane::statistics() const {
   all.flagged = decided(Verdict::kDrop);
   all.kept_pairs = decided(Verdict::kKeep);
   all.undecided = decided(Verdict::kUndecided);
-  all.rejected = counters.rejected;
+  all.not_learned = counters.rejected;
   all.reasons = counters.reasons();
   all.problems = counters.problems;
   all.refreshes = counters.refreshes;

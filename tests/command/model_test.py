@@ -270,7 +270,7 @@ class ModelFiles(Case):
 
     def test_the_same_pairs_give_the_same_file(self):
         told = self.learn(self.corpus, "-o", self.model)
-        self.assertIn("900 pairs, 0 rejected", told)
+        self.assertIn("900 pairs, 0 not learned", told)
         self.learn("--threads", "1", self.corpus, "-o", self.folder / "again.phsic", "--name", "m")
         self.assertEqual(self.model.read_bytes(), (self.folder / "again.phsic").read_bytes())
         self.assertIn("expected none of that name", complaint("learn", self.corpus, "-o",
@@ -323,7 +323,7 @@ class ModelFiles(Case):
         self.assertEqual(run("filter", "--model", self.model, stdin=query),
                          run("filter", "--model", self.folder / "both.phsic", stdin=query))
         # What it has learned already it has not to learn again.
-        self.assertIn("900 pairs, 450 rejected", run("learn", parts[1], "-o", self.model,
+        self.assertIn("900 pairs, 450 not learned", run("learn", parts[1], "-o", self.model,
                                                      "--update"))
         for flags in (["--encoder", "hashing:dim=64"], ["--p", "0.5"], ["--keep", "0.5"],
                       ["--rules", "hard"]):

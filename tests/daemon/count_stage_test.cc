@@ -190,7 +190,7 @@ TEST_CASE("A pair that breaks a rule is scored, dropped and not counted") {
   CHECK(scene.stream.counted == std::vector<float>{1, 3});
   CHECK(task->outcome.score == std::vector<double>{0, 1, 1});
   CHECK(task->outcome.learned == 2);
-  CHECK(task->outcome.rejected == 1);
+  CHECK(task->outcome.not_learned == 1);
   CHECK(task->outcome.decision(1).verdict == Verdict::kDrop);
   CHECK(name_of_reason(task->outcome.reason[1]) == "no_empty(right)");
   CHECK(scene.parts.counters.rejected == 1);

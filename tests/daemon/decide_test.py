@@ -28,7 +28,7 @@ class Decisions(Case):
         answer = daemon.ask("score", pairs=[["a b", "c d"], ["", "c"]])
         self.assertEqual(decided(answer), [("undecided", "no_model"), ("drop", "no_empty(left)")])
         found = daemon.stats("chat")
-        self.assertEqual((found["kept"], found["flagged"], found["undecided"], found["rejected"]),
+        self.assertEqual((found["kept"], found["flagged"], found["undecided"], found["not_learned"]),
                          (0, 1, 1, 0))
         self.assertEqual(found["reasons"], {"no_model": 1, "no_empty(left)": 1})
         self.assertNotIn("cut", found)
@@ -48,20 +48,20 @@ class Decisions(Case):
     def test_what_a_rule_rejects_is_not_learned(self):
         daemon = self.stream()
         answer = daemon.ask("learn", pairs=[["", "b"], ["one thing", "another"]], wait=True)
-        self.assertEqual((answer["learned"], answer["rejected"]), (1, 1))
+        self.assertEqual((answer["learned"], answer["not_learned"]), (1, 1))
         answer = daemon.ask("score-and-learn", pairs=[["so it is", " "], ["it was", "so far"]],
                             wait=True)
-        self.assertEqual((answer["learned"], answer["rejected"]), (1, 1))
+        self.assertEqual((answer["learned"], answer["not_learned"]), (1, 1))
         self.assertEqual(answer["reasons"][0], "no_empty(right)")
         self.assertEqual(daemon.stats("chat")["pairs"], 2)
-        self.assertEqual(daemon.stats("chat")["rejected"], 2)
+        self.assertEqual(daemon.stats("chat")["not_learned"], 2)
 
     def test_a_pair_that_came_before_is_dropped_where_it_teaches(self):
         daemon = self.stream({"workers": 2})
         pair, near = ["Call us at 555!", "Rufen Sie uns an: 555"], ["call us at 123", "rufen sie uns an 123"]
         answer = daemon.ask("score-and-learn", pairs=[pair, pair, near], wait=True)
         self.assertEqual(answer["reasons"], ["no_model", "duplicate", "near_duplicate"])
-        self.assertEqual((answer["learned"], answer["rejected"]), (1, 2))
+        self.assertEqual((answer["learned"], answer["not_learned"]), (1, 2))
         # To score alone leaves no trace, and sees none.
         self.assertEqual(daemon.ask("score", pairs=[pair])["reasons"], ["no_model"])
         # A client that sends the same pair again, by its id, is told the same again.
@@ -77,9 +77,9 @@ class Decisions(Case):
             daemon = self.stream({"duplicates": policy})
             answer = daemon.ask("score-and-learn", pairs=[["same text", "here"]] * 3, wait=True)
             self.assertEqual(answer["learned"], learned)
-            self.assertEqual(answer["rejected"], 3 - learned)
+            self.assertEqual(answer["not_learned"], 3 - learned)
             self.assertEqual(set(answer["reasons"]), {"no_model"})
-            self.assertEqual(daemon.stats("chat")["rejected"], 3 - learned)
+            self.assertEqual(daemon.stats("chat")["not_learned"], 3 - learned)
 
     def test_the_feed_has_decisions_and_its_flags_what_is_dropped(self):
         daemon = self.stream({"p": 0.2})
@@ -160,13 +160,13 @@ class Decisions(Case):
         shape = {"rows": 3, "dim": 3}
         answer = daemon.ask("score-and-learn", floats(rows), floats(rows), x=shape, y=shape, wait=True)
         self.assertEqual(answer["reasons"], ["no_model", "no_model", "duplicate"])
-        self.assertEqual((answer["learned"], answer["rejected"]), (2, 1))
+        self.assertEqual((answer["learned"], answer["not_learned"]), (2, 1))
 
     def test_a_stream_that_counts_has_rules_and_is_cut_by_its_score(self):
         daemon = self.daemon({"n": {"estimator": "pmi", "score": 0.0}}, defaults=DEFAULTS)
         pairs = [["yes", "no"], ["yes", "no"], ["", "no"], ["up", "down"]]
         answer = daemon.ask("score-and-learn", pairs=pairs, wait=True)
-        self.assertEqual((answer["learned"], answer["rejected"]), (3, 1))
+        self.assertEqual((answer["learned"], answer["not_learned"]), (3, 1))
         self.assertEqual(decided(answer)[2], ("drop", "no_empty(left)"))
         for score, decision in zip(answer["scores"], decided(answer)):
             if decision[1] != "no_empty(left)":
@@ -211,9 +211,9 @@ class Recovered(Case):
             killed = self.daemon(options, defaults=DEFAULTS, state=True)
             expected, found = self.drive(calm, False), self.drive(killed, True)
             for number, (one, other) in enumerate(zip(expected, found)):
-                for name in ("decisions", "reasons", "scores", "learned", "rejected"):
+                for name in ("decisions", "reasons", "scores", "learned", "not_learned"):
                     self.assertEqual(one[name], other[name], (cut, number, name))
-            names = ("kept", "flagged", "undecided", "rejected", "reasons", "cut", "pairs")
+            names = ("kept", "flagged", "undecided", "not_learned", "reasons", "cut", "pairs")
             one, other = calm.stats("chat"), killed.stats("chat")
             self.assertEqual({name: one[name] for name in names},
                              {name: other[name] for name in names})

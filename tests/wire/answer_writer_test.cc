@@ -108,13 +108,13 @@ TEST_CASE("An answer to learn has the pairs learned, and those until a model by 
   outcome.learned = 3;
   outcome.until_refresh = 255;
   CHECK(answer_to(asking(Operation::kLearn), outcome) == nlohmann::json::parse(R"({
-    "ok": true, "id": 42, "learned": 3, "until_refresh": 255, "room": 255, "rejected": 0})"));
+    "ok": true, "id": 42, "learned": 3, "until_refresh": 255, "room": 255, "not_learned": 0})"));
   outcome.until_refresh.reset();
   outcome.duplicates = 2;
-  outcome.rejected = 4;
+  outcome.not_learned = 4;
   outcome.is_durable = true;
   CHECK(answer_to(asking(Operation::kLearn), outcome) == nlohmann::json::parse(R"({
-    "ok": true, "id": 42, "learned": 3, "duplicates": 2, "rejected": 4, "durable": true})"));
+    "ok": true, "id": 42, "learned": 3, "duplicates": 2, "not_learned": 4, "durable": true})"));
 }
 
 TEST_CASE("A score-and-learn has the members of both") {
@@ -126,11 +126,11 @@ TEST_CASE("A score-and-learn has the members of both") {
   decide(outcome, {{Verdict::kDrop, reasons::kDuplicate}});
   outcome.published = model_17();
   outcome.learned = 1;
-  outcome.rejected = 1;
+  outcome.not_learned = 1;
   outcome.until_refresh = 7;
   CHECK(answer_to(request, outcome) == nlohmann::json::parse(R"({
     "ok": true, "id": 42, "scores": [2], "decisions": ["drop"], "reasons": ["duplicate"],
-    "model": 17, "epoch": 0, "learned": 1, "until_refresh": 7, "room": 7, "rejected": 1})"));
+    "model": 17, "epoch": 0, "learned": 1, "until_refresh": 7, "room": 7, "not_learned": 1})"));
 }
 
 TEST_CASE("An error is the whole answer, also when the scores were written before it") {
