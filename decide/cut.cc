@@ -4,6 +4,7 @@
 #include <bit>
 #include <cmath>
 #include <limits>
+#include <vector>
 
 namespace phsic {
 namespace {
@@ -54,6 +55,12 @@ double standard_error(const Calibration& calibration, double percentile) {
   return std::sqrt(percentile * (1 - percentile) / n);
 }
 
+// REQUIRES: ascending scores, at least one.
+double share_below(const std::vector<double>& scores, double cut) {
+  const auto below = std::lower_bound(scores.begin(), scores.end(), cut) - scores.begin();
+  return static_cast<double>(below) / static_cast<double>(scores.size());
+}
+
 }  // namespace
 
 void CutPolicy::set_spec(const CutSpec& spec) {
@@ -91,6 +98,14 @@ std::optional<double> CutPolicy::wanted_percentile(const Calibration& calibratio
   const std::optional<double> threshold = calibration.threshold(spec_.value);
   if (!threshold) return std::nullopt;
   return calibration.percentile(*threshold);
+}
+
+std::optional<double> good_lost(const Calibration& calibration, double cut) {
+  const auto random = calibration.random_share();
+  if (!random || *random >= 1) return std::nullopt;
+  const double dropped = share_below(calibration.matched(), cut);
+  const double random_dropped = *random * share_below(calibration.null(), cut);
+  return std::clamp((dropped - random_dropped) / (1 - *random), 0.0, 1.0);
 }
 
 void CutPolicy::save(Writer& writer) const {

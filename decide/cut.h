@@ -61,4 +61,10 @@ class CutPolicy {
   std::optional<double> percentile_;  // of the last estimated cut
 };
 
+// The estimated share of good pairs, those that are no random pairings, that a cut drops:
+// (F(cut) - r F0(cut)) / (1 - r), where F and F0 are the shares of matched and of exchanged pairs
+// below the cut, and r is the estimated share of random pairings. 0 to 1. None if the calibration
+// is empty or all pairs look like random ones.
+[[nodiscard]] std::optional<double> good_lost(const Calibration& calibration, double cut);
+
 }  // namespace phsic

@@ -39,6 +39,8 @@ class RemoteSession : public Session {
   [[nodiscard]] StreamFacts facts() const override;
   [[nodiscard]] const DecidePlan& plan() const override { return plan_; }
   [[nodiscard]] const Calibration& calibration() const override;
+  // Other clients may have changed it meanwhile: not known.
+  [[nodiscard]] std::optional<double> cut() const override { return std::nullopt; }
 
  private:
   // A client for one thread, given back when that is done with it.

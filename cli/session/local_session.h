@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -35,6 +36,7 @@ class LocalSession : public Session {
   [[nodiscard]] const Calibration& calibration() const override {
     return stream_->published()->calibration();
   }
+  [[nodiscard]] std::optional<double> cut() const override { return stream_->published()->cut; }
 
   // From now on texts are learned too, so that scores can be explained with them.
   void keep_texts() { keeps_texts_ = true; }

@@ -69,6 +69,8 @@ class Session {
   [[nodiscard]] virtual const DecidePlan& plan() const = 0;
   // What scores of the present model mean; empty when that is not known.
   [[nodiscard]] virtual const Calibration& calibration() const = 0;
+  // The lowest score that is kept at present; none when that is not known.
+  [[nodiscard]] virtual std::optional<double> cut() const = 0;
 };
 
 }  // namespace phsic

@@ -15,6 +15,10 @@ namespace {
 
 using FilterJson = nlohmann::ordered_json;
 
+// A stream that tells matched pairs from exchanged ones no better than this has learned next to
+// nothing.
+constexpr double kHardlyDependent = 0.6;
+
 std::string describe_cut(const CutSpec& cut) {
   switch (cut.kind) {
     case CutSpec::Kind::kNone: return "none";
@@ -54,8 +58,8 @@ void FilterStats::add(const Decision& decision, bool is_kept, double p_value) {
   }
   if (decision.reason != reasons::kNone) ++reasons_[decision.reason];
   if (std::isnan(p_value)) return;
-  const auto bin = static_cast<std::size_t>(p_value * static_cast<double>(kBins));
-  ++p_values_[std::min(bin, kBins - 1)];
+  const auto bound = std::lower_bound(kBounds.begin(), kBounds.end() - 1, p_value);
+  ++p_values_[static_cast<std::size_t>(bound - kBounds.begin())];
 }
 
 FilterStats::Facts FilterStats::facts_of(const Session& session) {
@@ -66,6 +70,7 @@ FilterStats::Facts FilterStats::facts_of(const Session& session) {
   if (stream.accuracy) facts.self_auc = stream.accuracy->auc;
   const auto& calibration = session.calibration();
   facts.random_share = calibration.random_share();
+  if (const auto lowest = session.cut()) facts.good_lost = good_lost(calibration, *lowest);
   const auto& cut = session.plan().cut;
   const auto floor = calibration.p_value(std::numeric_limits<double>::infinity());
   if (cut.kind == CutSpec::Kind::kP && floor.value_or(0) > cut.value) facts.floor = floor;
@@ -92,7 +97,11 @@ std::string FilterStats::json(const Facts& facts) const {
   out["estimator"] = facts.estimator;
   out["self_auc"] = json_number(facts.self_auc);
   out["random_share"] = json_number(facts.random_share);
-  out["p_values"] = p_values_;
+  out["good_lost_estimate"] = json_number(facts.good_lost);
+  auto& p_values = out["p_values"] = FilterJson::array();
+  for (std::size_t i = 0; i < kBounds.size(); ++i) {
+    p_values.push_back({{"up_to", kBounds[i]}, {"pairs", p_values_[i]}});
+  }
   return out.dump(2) + '\n';
 }
 
@@ -112,7 +121,17 @@ std::string FilterStats::summary(const Facts& facts) const {
     text += fmt::format(", {:.0f}% of recent pairs look like random pairings",
                         100 * *facts.random_share);
   }
+  if (facts.good_lost) {
+    text += fmt::format(", the cut loses an estimated {:.1f}% of the good ones",
+                        100 * *facts.good_lost);
+  }
   text += '\n';
+  if (facts.self_auc && *facts.self_auc < kHardlyDependent) {
+    text += fmt::format(
+        "phsic: self-AUC {:.2f} is near 0.5: x and y hardly depend on each other. Are these the "
+        "right columns, and the lines of both sides aligned?\n",
+        *facts.self_auc);
+  }
   if (facts.floor) {
     text += fmt::format(
         "phsic: {} cannot be told: the smallest p-value here is {:.3g}; choose that, or --keep\n",
@@ -125,12 +144,11 @@ std::string FilterStats::histogram() const {
   const auto most = *std::max_element(p_values_.begin(), p_values_.end());
   if (most == 0) return {};
   constexpr double kWidth = 50;
-  std::string text = "p-value     pairs\n";
-  for (std::size_t i = 0; i < kBins; ++i) {
+  std::string text = "p-value      pairs\n";
+  for (std::size_t i = 0; i < kBounds.size(); ++i) {
     const auto count = p_values_[i];
     const auto length = kWidth * static_cast<double>(count) / static_cast<double>(most);
-    text += fmt::format("{:.1f}-{:.1f} {:>9} {}\n", static_cast<double>(i) / kBins,
-                        static_cast<double>(i + 1) / kBins, count,
+    text += fmt::format("<= {:<5g} {:>9} {}\n", kBounds[i], count,
                         std::string(static_cast<std::size_t>(std::ceil(length)), '#'));
   }
   return text;

@@ -24,7 +24,8 @@ class FilterStats {
     std::string estimator;
     std::optional<double> self_auc;
     std::optional<double> random_share;
-    std::optional<double> floor;  // the smallest p-value there is, where the cut asks for less
+    std::optional<double> good_lost;  // estimated, by the cut of the last model
+    std::optional<double> floor;      // the smallest p-value there is, where the cut asks for less
   };
   [[nodiscard]] static Facts facts_of(const Session& session);
 
@@ -36,16 +37,17 @@ class FilterStats {
   [[nodiscard]] std::string histogram() const;
 
  private:
-  static constexpr std::size_t kBins = 10;
+  // Upper bounds of the bins, which are included.
+  static constexpr std::array kBounds = {.001, .003, .01, .03, .1, .3, 1.0};
 
   [[nodiscard]] double share_kept() const;
 
   std::uint64_t lines_ = 0;
   std::uint64_t kept_ = 0;
   std::uint64_t bad_lines_ = 0;
-  std::array<std::uint64_t, 3> verdicts_{};      // of pairs, by Verdict
-  std::map<ReasonCode, std::uint64_t> reasons_;  // of lines that have one
-  std::array<std::uint64_t, kBins> p_values_{};  // of pairs that have one
+  std::array<std::uint64_t, 3> verdicts_{};               // of pairs, by Verdict
+  std::map<ReasonCode, std::uint64_t> reasons_;           // of lines that have one
+  std::array<std::uint64_t, kBounds.size()> p_values_{};  // of pairs that have one
 };
 
 }  // namespace phsic

@@ -254,8 +254,34 @@ class Output(Filtered):
                          len(self.mixed) - found["decisions"]["keep"])
         self.assertTrue(0.5 < found["self_auc"] <= 1)
         self.assertTrue(0 <= found["random_share"] <= 1)
-        for words in (f"kept {len(kept)} of {len(self.mixed)}", "no_empty(right)", "self-AUC"):
+        self.assertTrue(0 <= found["good_lost_estimate"] < 0.5)
+        bins = found["p_values"]
+        self.assertEqual([one["up_to"] for one in bins], [.001, .003, .01, .03, .1, .3, 1])
+        for words in (f"kept {len(kept)} of {len(self.mixed)}", "no_empty(right)", "self-AUC",
+                      "estimated"):
             self.assertIn(words, told)
+        self.assertNotIn("hardly depend", told)
+
+    def test_sides_that_have_nothing_to_do_with_each_other_are_told(self):
+        rows = [line.split("\t") for line in self.lines]
+        mixed = [f"{x}\t{y}" for (x, _), (_, y) in zip(rows, rows[7:] + rows[:7])]
+        stats = self.folder / "s.json"
+        _, told = self.filter("--two-pass", self.table(mixed), "--stats", stats)
+        self.assertIn("hardly depend on each other", told)
+        _, told = self.filter("--estimator", "pmi", self.table(mixed), "--stats", stats)
+        self.assertIsNone(json.loads(stats.read_text())["good_lost_estimate"])
+        self.assertEqual({one["pairs"] for one in json.loads(stats.read_text())["p_values"]}, {0})
+
+    def test_p_values_are_counted_up_to_each_bound(self):
+        stats = self.folder / "s.json"
+        found = run("score", *SMALL, "--two-pass", "--with", "p-value", self.table(self.lines))
+        self.filter("--two-pass", self.table(self.lines), "--stats", stats)
+        values = [float(line.split("\t")[2]) for line in found.splitlines()]
+        below = 0
+        for one in json.loads(stats.read_text())["p_values"]:
+            count = sum(value <= one["up_to"] for value in values)
+            self.assertEqual(one["pairs"], count - below)
+            below = count
 
     def test_output_is_compressed_by_its_name(self):
         table = self.table(self.lines)
