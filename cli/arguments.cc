@@ -153,6 +153,14 @@ std::unique_ptr<Session> ModelArguments::connect(StreamSpec* opened) const {
   }
   asked.insert(asked.end(), chosen.begin(), chosen.end());
   asked.insert(asked.end(), decisions.begin(), decisions.end());
+  DecideSpec own;
+  std::erase_if(asked, [&](const auto& option) {
+    const auto* const known = find_decide_option(option.first);
+    if (known == nullptr || known->is_served) return false;
+    own.set(option.first, option.second);
+    return true;
+  });
+  session->set_keeps_undecided(own.keeps_undecided);
   require_same_options(asked, session->stream(), daemon.endpoint);
   if (opened != nullptr) *opened = spec_of(session->stream());
   return session;

@@ -51,6 +51,9 @@ ModelFile options_in(const YamlNode& mapping, const std::string& file,
   Decisions decisions(said.decisions);
   for (const auto& entry : mapping.entries) {
     try {
+      if (const auto* const known = find_decide_option(entry.key); known && !known->is_served) {
+        throw Error(fmt::format("{}: {}", entry.key, kNotServed));
+      }
       if (decisions.take(entry) || order_of(entry.key) == stream_options().size()) continue;
       const auto notation = notation_of(entry.value);
       StreamSpec().set(entry.key, notation);

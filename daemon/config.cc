@@ -109,6 +109,9 @@ ConfigReader::Entries ConfigReader::known_entries(const YamlNode& mapping, int l
       entries.push_back(&entry);
     } else if (const auto advice = advice_for(entry.key); !advice.empty()) {
       problems_.add(entry.line, place, std::string(advice));
+    } else if (const auto* const option = find_decide_option(entry.key);
+               option != nullptr && !option->is_served) {
+      problems_.add(entry.line, place, kNotServed);
     } else if (path.empty() &&
                std::find(of_stream.begin(), of_stream.end(), entry.key) != of_stream.end()) {
       problems_.add(entry.line, place,

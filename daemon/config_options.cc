@@ -264,7 +264,9 @@ std::span<const ServingOption> serving_options() { return kServingOptions; }
 std::vector<std::string_view> stream_option_names() {
   std::vector<std::string_view> names;
   for (const auto& option : stream_options()) names.push_back(option.name);
-  for (const auto& option : decide_options()) names.push_back(option.name);
+  for (const auto& option : decide_options()) {
+    if (option.is_served) names.push_back(option.name);
+  }
   for (const auto& option : kServingOptions) names.push_back(option.name);
   return names;
 }

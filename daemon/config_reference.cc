@@ -133,6 +133,7 @@ std::string config_reference() {
   text += kDeciding;
   Table decide(text);
   for (const auto& option : decide_options()) {
+    if (!option.is_served) continue;
     decide.add(option.name, option.reloads, option.value, option.fallback, option.about);
   }
   text += kAfterDeciding;

@@ -80,32 +80,33 @@ constexpr DecideOption kOptions[] = {
     {"rules", "NAME,...", "default",
      "what no pair may break, whatever its score: default, hard (all), none, or names; -NAME takes "
      "one away",
-     true, [](DecideSpec& spec, std::string_view text) { spec.rules = RuleSet::parse(text); }},
+     true, true,
+     [](DecideSpec& spec, std::string_view text) { spec.rules = RuleSet::parse(text); }},
     {"duplicates", "NAME", "drop",
      "what becomes of pairs that came not long ago, or nearly so: drop, once (judged by their "
      "scores, learned once) or learn (pairs like any other)",
-     true, set_duplicates},
+     true, true, set_duplicates},
     {"duplicate-window", "N", "131072", "pairs that are remembered to tell duplicates by; 0: none",
-     false,
+     false, true,
      [](DecideSpec& spec, std::string_view text) {
        spec.duplicate_window = whole_value<std::uint32_t>(
            text, 0, static_cast<std::uint32_t>(RecentPairs::kMaxCapacity));
      }},
     {"keep", "SHARE", "", "keeps this share of all pairs, those with the highest scores", true,
-     set_share<CutSpec::Kind::kKeep>},
+     true, set_share<CutSpec::Kind::kKeep>},
     {"p", "NUMBER", "0.05", "keeps pairs whose p-value against random pairing is at most this",
-     true, set_p},
+     true, true, set_p},
     {"fdr", "NUMBER", "",
      "keeps as many pairs as can be if this share of them, at most, may be random pairings", true,
-     set_rate},
+     true, set_rate},
     {"percentile", "NUMBER", "", "keeps pairs that score above this share of recent ones", true,
-     set_share<CutSpec::Kind::kPercentile>},
+     true, set_share<CutSpec::Kind::kPercentile>},
     {"score", "NUMBER", "",
      "keeps pairs with at least this raw score, which means another thing under each model", true,
-     set_score},
+     true, set_score},
     {"undecided", "NAME", "keep",
      "what becomes of pairs that nobody can judge, before the first model: keep or reject", true,
-     set_undecided},
+     false, set_undecided},
 };
 
 }  // namespace

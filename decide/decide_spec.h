@@ -57,7 +57,8 @@ struct DecideOption {
   std::string_view value;     // what is expected, in a word
   std::string_view fallback;  // the default, in words
   std::string_view about;
-  bool reloads;  // whether a running daemon takes it over
+  bool reloads;    // whether a running daemon takes it over
+  bool is_served;  // false: for filters alone, no option of a daemon's stream
   void (*set)(DecideSpec& spec, std::string_view value);
 };
 
@@ -69,6 +70,10 @@ struct DecideOption {
 // The value of an option in YAML, as set() reads it: a text, or a list of rules. Throws an Error
 // that says what was found and what was expected.
 [[nodiscard]] std::string decide_notation(const DecideOption& option, const YamlNode& value);
+// What is wrong with an option that is not served, in a daemon's configuration.
+inline constexpr const char* kNotServed =
+    "found an option of filters, expected none in a daemon, which tells what is undecided; say "
+    "`phsic filter --undecided reject`";
 // What to write instead of an option of earlier versions; empty if the name is none of those.
 [[nodiscard]] std::string_view advice_for(std::string_view name);
 

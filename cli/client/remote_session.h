@@ -38,6 +38,8 @@ class RemoteSession : public Session {
             std::vector<PairProblem>& problems) const override;
   [[nodiscard]] StreamFacts facts() const override;
   [[nodiscard]] const DecidePlan& plan() const override { return plan_; }
+  // What becomes of undecided pairs is for each client to say.
+  void set_keeps_undecided(bool keeps) { plan_.keeps_undecided = keeps; }
   [[nodiscard]] const Calibration& calibration() const override;
   // Other clients may have changed it meanwhile: not known.
   [[nodiscard]] std::optional<double> cut() const override { return std::nullopt; }

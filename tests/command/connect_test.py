@@ -170,6 +170,15 @@ class Deciding(WithTables):
                      "no_identical"):
             self.assertIn(word, offline)
 
+    def test_a_filter_says_itself_what_becomes_of_undecided_pairs(self):
+        for flags in ([], ["--undecided", "reject"], ["--undecided", "keep"]):
+            self.assertEqual(run("filter", self.pairs, *flags, *self.daemon().connect),
+                             run("filter", self.pairs, *flags, *SMALL))
+        config = self.file("daemon.yaml", "streams:\n  a:\n    undecided: reject\n")
+        for verb in (["filter", "--config", config], ["score", "--config", config]):
+            self.assertIn("daemon.yaml:3: undecided: found an option of filters",
+                          complaint(*verb, stdin="a\tb\n"))
+
     def test_a_stream_is_used_without_being_taught(self):
         daemon = self.daemon()
         run("score", self.pairs, *daemon.connect)

@@ -357,11 +357,18 @@ TEST_CASE("A configuration that still has flag-p-value is told what to write ins
   }
 }
 
+TEST_CASE("What becomes of undecided pairs is no option of a daemon") {
+  for (const auto* text : {"defaults: {undecided: keep}", "streams: {a: {undecided: reject}}"}) {
+    const auto told = complaint(text);
+    INFO(told);
+    CHECK(told.find("undecided: found an option of filters") != std::string::npos);
+    CHECK(told.find("phsic filter --undecided reject") != std::string::npos);
+  }
+}
+
 TEST_CASE("Rules, duplicates and the cut may change while a daemon runs, their window not") {
   const auto running = parse("streams: {a: {p: 0.1}}");
-  CHECK(refused_changes(
-            running,
-            parse("streams: {a: {keep: 0.5, rules: none, duplicates: learn, undecided: reject}}"))
+  CHECK(refused_changes(running, parse("streams: {a: {keep: 0.5, rules: none, duplicates: learn}}"))
             .empty());
   CHECK(refused_changes(running, parse("streams: {a: {p: 0.1, duplicate-window: 5}}")) ==
         std::vector<std::string>{
