@@ -48,12 +48,14 @@ std::optional<EntryPlace> open_newest(const StateFile& file, const StreamRecord&
                                       Recovery& recovery) {
   for (const auto& snapshot : file.snapshots(record.id)) {
     try {
-      const auto last = open_snapshot(file.snapshot(snapshot), recovery.serving, stream);
-      if (last.number != snapshot.number) {
-        throw Error(
-            fmt::format("found one of entry {}, expected {}", last.number, snapshot.number));
-      }
-      if (decisions != nullptr) decisions->open(recovery.serving.parts);
+      const auto check = [&](const EntryPlace& last, const ServingState& serving) {
+        if (last.number != snapshot.number) {
+          throw Error(
+              fmt::format("found one of entry {}, expected {}", last.number, snapshot.number));
+        }
+        if (decisions != nullptr) decisions->open(serving.parts);
+      };
+      const auto last = open_snapshot(file.snapshot(snapshot), recovery.serving, stream, check);
       recovery.program = snapshot.program;
       return last;
     } catch (const std::exception& problem) {
@@ -61,6 +63,8 @@ std::optional<EntryPlace> open_newest(const StateFile& file, const StreamRecord&
                                             record.name, snapshot.pairs, problem.what()));
     }
   }
+  // A snapshot that was damaged elsewhere may have left what it had decided.
+  if (decisions != nullptr) decisions->open({});
   return std::nullopt;
 }
 

@@ -73,12 +73,13 @@ EntryPlace snapshot_place(std::span<const char> bytes) {
   return load_place(reader);
 }
 
-EntryPlace open_snapshot(std::span<const char> bytes, ServingState& serving,
-                         StreamStorage& stream) {
+EntryPlace open_snapshot(std::span<const char> bytes, ServingState& serving, StreamStorage& stream,
+                         const SnapshotCheck& check) {
   Reader reader(unseal(kKind, bytes));
   const auto last = load_place(reader);
   ServingState served(serving.ids.capacity());
   served.load(reader);
+  if (check) check(last, served);
   stream.restore(reader);
   serving = std::move(served);
   return last;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <span>
@@ -38,10 +39,13 @@ struct ServingState {
 // Where it stands, of bytes that are whole. Throws an Error if they are not.
 [[nodiscard]] EntryPlace snapshot_place(std::span<const char> bytes);
 
+// Looks at a snapshot before anything is restored from it; throws if it must not be.
+using SnapshotCheck = std::function<void(const EntryPlace& last, const ServingState& serving)>;
+
 // Restores stream and serving from it. Throws an Error, and nothing changes, unless the bytes are
-// whole and the stream is such a one. `last.stream` is not compared: state may move to another
-// file.
+// whole, `check` (may be empty) agrees, and the stream is such a one. `last.stream` is not
+// compared: state may move to another file.
 [[nodiscard]] EntryPlace open_snapshot(std::span<const char> bytes, ServingState& serving,
-                                       StreamStorage& stream);
+                                       StreamStorage& stream, const SnapshotCheck& check = {});
 
 }  // namespace phsic

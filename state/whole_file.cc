@@ -48,11 +48,11 @@ void sync(const std::string& path, int flags) {
 
 }  // namespace
 
-void require_no_file(const std::string& file) {
+void require_no_file(const std::string& file, std::string_view remedy) {
   std::error_code ignored;
   if (std::filesystem::symlink_status(file, ignored).type() !=
       std::filesystem::file_type::not_found) {
-    throw Error(fmt::format("{}: found a file, expected none of that name yet, or --force", file));
+    throw Error(fmt::format("{}: found a file, expected none of that name yet{}", file, remedy));
   }
 }
 

@@ -10,8 +10,8 @@
 
 namespace phsic {
 
-// Throws, too, unless there is nothing of that name yet.
-void require_no_file(const std::string& file);
+// Throws, too, unless there is nothing of that name yet; `remedy` is told then.
+void require_no_file(const std::string& file, std::string_view remedy = {});
 
 // Only of a regular file: pipes and devices may have no end. Up to `most` bytes from its beginning.
 [[nodiscard]] std::string read_whole_file(const std::string& file, std::size_t most = SIZE_MAX);

@@ -144,7 +144,7 @@ void LearnArguments::add_to(CLI::App& verb) {
 
 void run_learn(const LearnArguments& arguments) {
   check_files(arguments);
-  if (!arguments.update && !arguments.force) require_no_file(arguments.output);
+  if (!arguments.update && !arguments.force) require_no_file(arguments.output, ", or --force");
   auto model = arguments.update ? old_model(arguments) : new_model(arguments);
   const auto spec = spec_of(model.copy.options);
   check_times(arguments, spec);

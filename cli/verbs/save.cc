@@ -57,7 +57,7 @@ void SaveArguments::add_to(CLI::App& verb) {
 }
 
 void run_save(const SaveArguments& arguments) {
-  if (!arguments.force) require_no_file(arguments.output);
+  if (!arguments.force) require_no_file(arguments.output, ", or --force");
   auto client = arguments.daemon.connect();
   const auto streams = client.ask(RequestWriter("streams", ""));
   const auto stream = choose_stream(read_streams(streams.root()), arguments.daemon.stream,

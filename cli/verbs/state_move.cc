@@ -36,7 +36,7 @@ EncoderPath path_of(const std::vector<std::string>& folders) {
 }
 
 void write_copy(const StreamCopy& copy, const std::string& output, bool force) {
-  if (!force) require_no_file(output);
+  if (!force) require_no_file(output, ", or --force");
   const auto bytes = serialise(pack(copy));
   write_whole_file(output, bytes);
   fmt::print("{}: stream {}, {} pairs, {} bytes\n", output, printable(copy.name),
@@ -66,7 +66,7 @@ void StateExportArguments::add_to(CLI::App& verb) {
 }
 
 void run_state_export(const StateExportArguments& arguments) {
-  if (!arguments.force) require_no_file(arguments.output);
+  if (!arguments.force) require_no_file(arguments.output, ", or --force");
   require_other_files("--output", {arguments.output}, {arguments.file});
   const StateMarks marks(arguments.file);
   const bool is_in_use = StateLock::is_held(arguments.file);
@@ -129,7 +129,7 @@ void StateMergeArguments::add_to(CLI::App& verb) {
 }
 
 void run_state_merge(const StateMergeArguments& arguments) {
-  if (!arguments.force) require_no_file(arguments.output);
+  if (!arguments.force) require_no_file(arguments.output, ", or --force");
   if (!arguments.name.empty()) require_stream_name(arguments.name);
   const auto path = path_of(arguments.encoder_path);
   const auto& first = arguments.inputs.front();

@@ -199,6 +199,41 @@ TEST_CASE("A damaged snapshot costs nothing as long as there is an older one, or
   }
 }
 
+// Refuses what the first snapshot has decided.
+class RefusesOnce : public DecisionReplay {
+ public:
+  void open(const StateParts& /*parts*/) override {
+    if (++opened == 1) throw Error("found nonsense, expected decisions");
+  }
+  void learned(std::string_view /*x*/, std::string_view /*y*/, const DecisionCode&) override {}
+  void learned(std::span<const float> /*x*/, std::span<const float> /*y*/,
+               const DecisionCode&) override {}
+  void rejected(const DecisionCode& /*decision*/) override {}
+  void adopted() override {}
+  void cut(std::string_view /*note*/) override {}
+  void save(StateParts& /*parts*/) const override {}
+
+  int opened = 0;
+};
+
+TEST_CASE("Of a snapshot whose decisions are refused nothing stays") {
+  Recorder recorder({{"encoder", "hashing:dim=16"}, {"held-back", "32"}}, 1);
+  recorder.learn(300);
+  recorder.take_snapshot();
+  recorder.learn(200);
+  const Folder folder;
+  StateFile file(folder.path("state.db"), Database::Access::kCreate);
+  recorder.write(file, recorder.snapshots().begin()->first, true);
+  const auto stream = open_stream(recorder.options());
+  RefusesOnce decisions;
+  const auto recovery = recover(file, "chat", *stream, Recorder::kIdWindow, {}, {}, &decisions);
+  CHECK(recovery.damage.size() == 1);
+  CHECK(recovery.from_snapshot == 0);
+  CHECK(recovery.lost == 0);
+  CHECK(decisions.opened == 2);  // and begins with nothing
+  CHECK((state_of(*stream) == state_of(recorder.stream())));
+}
+
 TEST_CASE("Where neither a snapshot nor the first entry is left, nothing is recovered in silence") {
   Recorder recorder({{"encoder", "hashing:dim=16"}, {"held-back", "32"}}, 1);
   recorder.learn(300);
