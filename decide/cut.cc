@@ -63,6 +63,18 @@ double share_below(const std::vector<double>& scores, double cut) {
 
 }  // namespace
 
+std::string_view name_of(CutSpec::Kind kind) {
+  switch (kind) {
+    case CutSpec::Kind::kNone: return "none";
+    case CutSpec::Kind::kKeep: return "keep";
+    case CutSpec::Kind::kP: return "p";
+    case CutSpec::Kind::kFdr: return "fdr";
+    case CutSpec::Kind::kPercentile: return "percentile";
+    case CutSpec::Kind::kScore: return "score";
+  }
+  return "unknown";
+}
+
 void CutPolicy::set_spec(const CutSpec& spec) {
   spec_ = spec;
   percentile_.reset();

@@ -27,6 +27,9 @@ struct CutSpec {
   bool operator==(const CutSpec&) const = default;
 };
 
+// "none", or the name of the option.
+[[nodiscard]] std::string_view name_of(CutSpec::Kind kind);
+
 // Chooses the cut of each new model, and remembers what hysteresis needs: where an estimated cut
 // (keep, fdr) changes by less than its own error, the share kept stays what it was; but a rate
 // (fdr) that asks for a stricter cut gets it at once. p, percentile and score are kept to exactly.

@@ -13,18 +13,6 @@
 namespace phsic {
 namespace {
 
-std::string_view name_of(CutSpec::Kind kind) {
-  switch (kind) {
-    case CutSpec::Kind::kNone: return "none";
-    case CutSpec::Kind::kKeep: return "keep";
-    case CutSpec::Kind::kP: return "p";
-    case CutSpec::Kind::kFdr: return "fdr";
-    case CutSpec::Kind::kPercentile: return "percentile";
-    case CutSpec::Kind::kScore: return "score";
-  }
-  return "unknown";
-}
-
 void set_cut(DecideSpec& spec, CutSpec::Kind kind, double value) {
   if (spec.cut && spec.cut->kind != kind) {
     throw Error(fmt::format("found {} and {}, expected one of them", name_of(spec.cut->kind),

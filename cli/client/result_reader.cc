@@ -14,7 +14,8 @@ namespace {
 
 namespace dom = simdjson::dom;
 
-constexpr ReasonCode kUnknownReason = 255;
+// Not a rejection: whether the daemon scored the pair is told by its score.
+constexpr ReasonCode kUnknownReason = reasons::kFirstRule - 1;
 
 std::optional<dom::array> find_list(const JsonObject& answer, std::string_view name,
                                     std::size_t count) {
@@ -58,7 +59,8 @@ Verdict verdict_of(std::string_view name) {
 ReasonCode code_of_reason(std::string_view name) {
   static const auto kCodes = [] {
     std::map<std::string_view, ReasonCode> codes;
-    for (unsigned code = 0; code < kUnknownReason; ++code) {
+    constexpr unsigned kMostCodes = 256;
+    for (unsigned code = 0; code < kMostCodes; ++code) {
       const auto reason = static_cast<ReasonCode>(code);
       if (is_reason(reason)) codes.try_emplace(name_of_reason(reason), reason);
     }

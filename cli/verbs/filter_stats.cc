@@ -20,15 +20,9 @@ using FilterJson = nlohmann::ordered_json;
 constexpr double kHardlyDependent = 0.6;
 
 std::string describe_cut(const CutSpec& cut) {
-  switch (cut.kind) {
-    case CutSpec::Kind::kNone: return "none";
-    case CutSpec::Kind::kKeep: return fmt::format("keep {:g}", cut.value);
-    case CutSpec::Kind::kP: return fmt::format("p {:g}", cut.value);
-    case CutSpec::Kind::kFdr: return fmt::format("fdr {:g}", cut.value);
-    case CutSpec::Kind::kPercentile: return fmt::format("percentile {:g}", cut.value);
-    case CutSpec::Kind::kScore: return fmt::format("score {:g}", cut.value);
-  }
-  return "none";
+  const auto name = name_of(cut.kind);
+  return cut.kind == CutSpec::Kind::kNone ? std::string(name)
+                                          : fmt::format("{} {:g}", name, cut.value);
 }
 
 FilterJson json_number(const std::optional<double>& number) {
