@@ -14,6 +14,7 @@ namespace phsic {
 namespace {
 
 constexpr const char* kPrintsField = "pairs learned";
+constexpr std::size_t kMostNewest = std::size_t{2} * kMostHeldBack;
 
 std::uint32_t print_of(const PairKey& key) { return static_cast<std::uint32_t>(key.exact >> 32U); }
 
@@ -27,7 +28,7 @@ LearnedPairs::LearnedPairs(std::size_t most) : most_(most) {
 
 void LearnedPairs::add(const PairKey& key) {
   newest_.push_back(print_of(key));
-  if (newest_.size() >= 2 * kMostHeldBack) settle(kMostHeldBack);
+  if (newest_.size() >= kMostNewest) settle(kMostHeldBack);
 }
 
 void LearnedPairs::settle(std::size_t held_back) {
@@ -86,9 +87,9 @@ LearnedPairs LearnedPairs::load(Reader& reader) {
                                             bad[1], bad[0]));
   }
   loaded.newest_ = reader.array<Print>("newest pairs");
-  if (loaded.newest_.size() >= 2 * kMostHeldBack) {
+  if (loaded.newest_.size() >= kMostNewest) {
     reader.refuse("newest pairs", fmt::format("found {}, expected fewer than {}",
-                                              loaded.newest_.size(), 2 * kMostHeldBack));
+                                              loaded.newest_.size(), kMostNewest));
   }
   return loaded;
 }
