@@ -57,12 +57,13 @@ struct StreamStatistics {
   std::uint64_t unlearned_bytes = 0;
   std::uint64_t scored = 0;
   std::uint64_t ranked = 0;
-  // Decisions; by reason, too.
-  std::uint64_t flagged = 0;  // dropped
-  std::uint64_t kept_pairs = 0;
-  std::uint64_t undecided = 0;
-  std::uint64_t not_learned = 0;
-  std::map<std::string, std::uint64_t> reasons;
+  struct Decisions {
+    std::uint64_t kept = 0;
+    std::uint64_t dropped = 0;
+    std::uint64_t undecided = 0;
+    std::uint64_t not_learned = 0;
+    std::map<std::string, std::uint64_t> reasons;  // by name
+  } decisions;
   std::uint64_t problems = 0;
   std::uint64_t refreshes = 0;
   std::uint64_t drifts = 0;

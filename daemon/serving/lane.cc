@@ -168,11 +168,8 @@ StreamStatistics Lane::statistics() const {
   const auto decided = [&](Verdict verdict) {
     return counters.taught[verdict] + counters.aside[verdict];
   };
-  all.flagged = decided(Verdict::kDrop);
-  all.kept_pairs = decided(Verdict::kKeep);
-  all.undecided = decided(Verdict::kUndecided);
-  all.not_learned = counters.rejected;
-  all.reasons = counters.reasons();
+  all.decisions = {decided(Verdict::kKeep), decided(Verdict::kDrop), decided(Verdict::kUndecided),
+                   counters.rejected, counters.reasons()};
   all.problems = counters.problems;
   all.refreshes = counters.refreshes;
   all.drifts = counters.drifts;
