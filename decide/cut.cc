@@ -39,10 +39,10 @@ double lowest_score(const Passes& passes) {
   return score_at(high);
 }
 
-// None where even the highest score of all would have a larger p-value.
-std::optional<double> lowest_of_p(const Calibration& calibration, double p) {
-  if (*calibration.p_value(kNoScore) > p) return std::nullopt;
-  return lowest_score([&](double score) { return *calibration.p_value(score) <= p; });
+// A p-value smaller than any that can be counted is taken for the smallest that can.
+double lowest_of_p(const Calibration& calibration, double p) {
+  const double limit = std::max(p, *calibration.p_value(kNoScore));
+  return lowest_score([&](double score) { return *calibration.p_value(score) <= limit; });
 }
 
 double lowest_of_percentile(const Calibration& calibration, double percentile) {
@@ -53,12 +53,6 @@ double lowest_of_percentile(const Calibration& calibration, double percentile) {
 double standard_error(const Calibration& calibration, double percentile) {
   const auto n = static_cast<double>(calibration.matched().size());
   return std::sqrt(percentile * (1 - percentile) / n);
-}
-
-// REQUIRES: ascending scores, at least one.
-double share_below(const std::vector<double>& scores, double cut) {
-  const auto below = std::lower_bound(scores.begin(), scores.end(), cut) - scores.begin();
-  return static_cast<double>(below) / static_cast<double>(scores.size());
 }
 
 }  // namespace
@@ -110,14 +104,6 @@ std::optional<double> CutPolicy::wanted_percentile(const Calibration& calibratio
   const std::optional<double> threshold = calibration.threshold(spec_.value);
   if (!threshold) return std::nullopt;
   return calibration.percentile(*threshold);
-}
-
-std::optional<double> good_lost(const Calibration& calibration, double cut) {
-  const auto random = calibration.random_share();
-  if (!random || *random >= 1) return std::nullopt;
-  const double dropped = share_below(calibration.matched(), cut);
-  const double random_dropped = *random * share_below(calibration.null(), cut);
-  return std::clamp((dropped - random_dropped) / (1 - *random), 0.0, 1.0);
 }
 
 void CutPolicy::save(Writer& writer) const {

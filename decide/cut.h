@@ -44,7 +44,7 @@ class CutPolicy {
   void set_spec(const CutSpec& spec);
 
   // The lowest score that is kept; -infinity: every score, +infinity: none. None as long as the
-  // calibration cannot tell: it is empty, or too small for any score to have such a p-value.
+  // calibration is empty. A `p` below the smallest p-value that it can tell counts as that one.
   // `rejected` is the recent share of pairs that rules and duplicates took away. An empty
   // calibration is fine for kNone and kScore.
   [[nodiscard]] std::optional<double> choose(const Calibration& calibration, double rejected);
@@ -63,11 +63,5 @@ class CutPolicy {
   CutSpec spec_;
   std::optional<double> percentile_;  // of the last estimated cut
 };
-
-// The estimated share of good pairs, those that are no random pairings, that a cut drops:
-// (F(cut) - r F0(cut)) / (1 - r), where F and F0 are the shares of matched and of exchanged pairs
-// below the cut, and r is the estimated share of random pairings. 0 to 1. None if the calibration
-// is empty or all pairs look like random ones.
-[[nodiscard]] std::optional<double> good_lost(const Calibration& calibration, double cut);
 
 }  // namespace phsic

@@ -96,16 +96,17 @@ TEST_CASE("A score is kept exactly if its p-value or percentile is what was aske
       const auto by_p = CutPolicy({Kind::kP, value}).choose(calibration, 0);
       const double by_percentile = choose({Kind::kPercentile, value}, calibration);
       for (const double score : telling_scores(calibration)) {
-        REQUIRE((by_p && score >= *by_p) == (*calibration.p_value(score) <= value));
+        const double limit = std::max(value, *calibration.p_value(kNothing));
+        REQUIRE((score >= *by_p) == (*calibration.p_value(score) <= limit));
         REQUIRE((score >= by_percentile) == (*calibration.percentile(score) >= value));
       }
     }
   }
 }
 
-TEST_CASE("Nobody can tell by a p-value that no score can reach") {
+TEST_CASE("A p-value that no score can reach counts as the smallest that one can") {
   const Calibration calibration({1, 2, 3}, {0, 1, 2});
-  CHECK_FALSE(CutPolicy({Kind::kP, 0.2}).choose(calibration, 0));
+  CHECK(choose({Kind::kP, 0.2}, calibration) == std::nextafter(2.0, 3.0));
   CHECK(choose({Kind::kP, 0.25}, calibration) == std::nextafter(2.0, 3.0));
   CHECK(choose({Kind::kP, 1}, calibration) == kAll);
 }
@@ -295,47 +296,6 @@ TEST_CASE("Bytes that no cut wrote are refused and change nothing") {
     CHECK_THROWS_AS(loaded.load(reader), Error);
   };
   for (const double percentile : {-0.1, 1.1, kNothing, std::nan("")}) refused(percentile);
-}
-
-TEST_CASE("The share of good pairs that a cut loses is estimated without labels") {
-  Random random(7);
-  constexpr std::size_t kPairs = 4000;
-  for (const double share : {0.0, 0.2, 0.5}) {
-    const auto noise = static_cast<std::size_t>(share * kPairs);
-    const auto good = scores_about(3, kPairs - noise, 0, random);
-    auto matched = scores_about(0, noise, 0, random);
-    matched.insert(matched.end(), good.begin(), good.end());
-    const Calibration calibration(matched, scores_about(0, 4 * kPairs, 0, random));
-    for (const double cut : {kAll, 0.0, 1.5, 2.5, 3.5, kNothing}) {
-      CAPTURE(share, cut);
-      const auto lost =
-          std::count_if(good.begin(), good.end(), [&](double score) { return score < cut; });
-      const auto truth = static_cast<double>(lost) / static_cast<double>(good.size());
-      CHECK(*good_lost(calibration, cut) == Approx(truth).margin(0.03));
-    }
-  }
-}
-
-TEST_CASE("The estimate of good pairs lost is the share below the cut without its random part") {
-  Random random(8);
-  for (int round = 0; round < 200; ++round) {
-    const auto calibration = random_calibration(random, round % 3);
-    const double cut = 2 * random.normal();
-    const auto below = [&](const std::vector<double>& scores) {
-      double count = 0;
-      for (const double score : scores) count += score < cut ? 1 : 0;
-      return count / static_cast<double>(scores.size());
-    };
-    const double noise = *calibration.random_share();
-    const auto found = good_lost(calibration, cut);
-    REQUIRE(found.has_value() == (noise < 1));
-    if (!found) continue;
-    const double wanted =
-        (below(calibration.matched()) - noise * below(calibration.null())) / (1 - noise);
-    CHECK(*found == Approx(std::min(1.0, std::max(0.0, wanted))).margin(1e-12));
-  }
-  CHECK_FALSE(good_lost(Calibration(), 0));
-  CHECK_FALSE(good_lost(Calibration({0, 1, 2}, {5, 6, 7}), 1));
 }
 
 }  // namespace phsic
