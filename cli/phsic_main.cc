@@ -153,9 +153,9 @@ int run(int argc, char** argv) {
   return kDone;
 }
 
-// A message may hold what a file or a daemon said.
+// A message may hold what a file or a daemon said. If it cannot be written, the status tells.
 void complain(const std::exception& problem) {
-  fmt::print(stderr, "phsic: {}\n", phsic::printable_lines(problem.what()));
+  std::fputs(fmt::format("phsic: {}\n", phsic::printable_lines(problem.what())).c_str(), stderr);
 }
 
 }  // namespace

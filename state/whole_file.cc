@@ -27,9 +27,7 @@ struct Close {
 };
 using OpenFile = std::unique_ptr<std::FILE, Close>;
 
-void require_regular(const std::string& file, int descriptor) {
-  struct stat found {};
-  if (fstat(descriptor, &found) != 0) fail(file, "a file that can be read");
+void require_regular(const std::string& file, const struct stat& found) {
   if (S_ISREG(found.st_mode)) return;
   const char* const what = S_ISFIFO(found.st_mode)   ? "a pipe"
                            : S_ISDIR(found.st_mode)  ? "a folder"
@@ -61,7 +59,9 @@ std::string read_whole_file(const std::string& file, std::size_t most) {
   const int descriptor = open(file.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC);
   const OpenFile opened(descriptor < 0 ? nullptr : fdopen(descriptor, "rb"));
   if (opened == nullptr) fail(file, "a file that can be read");
-  require_regular(file, descriptor);
+  struct stat found {};
+  if (fstat(descriptor, &found) != 0) fail(file, "a file that can be read");
+  require_regular(file, found);
   std::string bytes;
   char buffer[1U << 16U];
   while (bytes.size() < most) {
@@ -75,7 +75,12 @@ std::string read_whole_file(const std::string& file, std::size_t most) {
   return bytes;
 }
 
-void write_whole_file(const std::string& file, std::string_view bytes) {
+void write_whole_file(const std::string& name, std::string_view bytes) {
+  struct stat found {};
+  const bool is_there = stat(name.c_str(), &found) == 0;
+  if (is_there) require_regular(name, found);
+  // A link stays one, and what it points to is replaced.
+  const auto file = is_there ? std::filesystem::canonical(name).string() : name;
   const auto beside = name_beside(file);
   try {
     // What people wrote is in it.

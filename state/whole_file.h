@@ -15,8 +15,8 @@ void require_no_file(const std::string& file, std::string_view remedy = {});
 
 // Only of a regular file: pipes and devices may have no end. Up to `most` bytes from its beginning.
 [[nodiscard]] std::string read_whole_file(const std::string& file, std::size_t most = SIZE_MAX);
-// In place of what was there.
-void write_whole_file(const std::string& file, std::string_view bytes);
+// In place of what was there, which must be a regular file, or a link to one.
+void write_whole_file(const std::string& name, std::string_view bytes);
 
 // A name beside `file` for what is to become it.
 [[nodiscard]] std::string name_beside(const std::string& file);

@@ -26,6 +26,14 @@ std::string name_for(const LearnArguments& arguments) {
   return is_stream_name(stem) ? stem : "default";
 }
 
+using FileTime = std::filesystem::file_time_type;
+
+// When the file was written; none if there is no such file.
+FileTime time_of(const std::string& file) {
+  std::error_code ignored;
+  return std::filesystem::last_write_time(file, ignored);
+}
+
 SavedModel new_model(const LearnArguments& arguments) {
   const auto wanted = arguments.model.wanted();
   SavedModel model;
@@ -90,7 +98,9 @@ void check_files(const LearnArguments& arguments) {
   if (std::count(arguments.corpora.begin(), arguments.corpora.end(), "-") > 1) {
     throw Error("found standard input twice, expected it once");
   }
-  require_other_files("--output", {arguments.output}, arguments.corpora);
+  auto inputs = arguments.corpora;
+  inputs.push_back(arguments.model.config);
+  require_other_files("--output", {arguments.output}, inputs);
 }
 
 void check_times(const LearnArguments& arguments, const StreamSpec& spec) {
@@ -144,6 +154,7 @@ void LearnArguments::add_to(CLI::App& verb) {
 
 void run_learn(const LearnArguments& arguments) {
   check_files(arguments);
+  const auto before = arguments.update ? time_of(arguments.output) : FileTime();
   if (!arguments.update && !arguments.force) require_no_file(arguments.output, ", or --force");
   auto model = arguments.update ? old_model(arguments) : new_model(arguments);
   const auto spec = spec_of(model.copy.options);
@@ -158,6 +169,10 @@ void run_learn(const LearnArguments& arguments) {
   model.copy.serving.parts[kDecidePart] = session->memory().save();
   const auto told = describe_learned(*session);
   model.copy.stream = session->release();
+  if (arguments.update && time_of(arguments.output) != before) {
+    throw Error(fmt::format("{}: found it changed meanwhile, expected one update at a time",
+                            printable(arguments.output)));
+  }
   const auto bytes = write_model(arguments.output, model);
   fmt::print("{}: {} bytes, {}", printable(arguments.output), bytes, told);
 }

@@ -155,6 +155,7 @@ void run_state_merge(const StateMergeArguments& arguments) {
       throw Error(fmt::format("{} and {}: {}", input, first, problem.what()));
     }
   }
+  if (sum->serving.parts.contains(kLearnedPairsPart)) sum->stream->will_judge_learned();
   build_model(*sum->stream);
   if (!arguments.name.empty()) sum->name = arguments.name;
   write_copy(*sum, arguments.output, arguments.force);

@@ -332,6 +332,33 @@ class ModelFiles(Case):
         run("learn", parts[1], "-o", self.model, "--update", *SMALL, "--p", "0.01")
         complaint("learn", parts[1], "-o", self.folder / "none.phsic", "--update")
 
+    def test_a_model_that_another_has_changed_is_not_written_over(self):
+        self.learn(self.corpus, "-o", self.model)
+        bytes_before = self.model.read_bytes()
+        with subprocess.Popen([PHSIC, "learn", "-", "-o", self.model, "--update"],
+                              stdin=subprocess.PIPE, stderr=subprocess.PIPE) as learning:
+            # More than a pipe holds: it has read the model by the time this is written.
+            learning.stdin.write(tsv(row[1:] for row in bitext(5000, 45, 0.1)).encode())
+            learning.stdin.flush()
+            os.utime(self.model, (1, 1))
+            _, told = learning.communicate()
+        self.assertEqual(learning.returncode, 1)
+        self.assertIn(b"changed meanwhile", told)
+        self.assertEqual(self.model.read_bytes(), bytes_before)
+
+    def test_only_files_are_replaced_and_links_stay(self):
+        os.mkfifo(self.folder / "pipe")
+        told = complaint("learn", *SMALL, self.corpus, "-o", self.folder / "pipe", "--force")
+        self.assertIn("found a pipe, expected a regular file", told)
+        self.assertTrue((self.folder / "pipe").is_fifo())
+        self.learn(self.corpus, "-o", self.model)
+        link = self.folder / "link.phsic"
+        link.symlink_to("m.phsic")
+        self.learn(self.corpus, "-o", link, "--force", "--p", "0.01")
+        self.assertTrue(link.is_symlink())
+        self.assertIn("0.01", complaint("learn", self.corpus, "-o", self.model, "--update", "--p",
+                                        "0.5"))
+
     def test_a_damaged_file_is_refused(self):
         self.learn(self.corpus, "-o", self.model, "--reservoir", "64", "--held-back", "64")
         whole = self.model.read_bytes()
