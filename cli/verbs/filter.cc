@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
+#include <cstdio>
 #include <memory>
 #include <string_view>
 
@@ -35,6 +36,7 @@ class FilterRun {
       rejected_ = std::make_unique<PairWriter>("--rejected", arguments.rejected, layout_,
                                                std::vector{arguments.reason_name});
     }
+    if (!arguments.stats.empty()) stats_file_ = std::make_unique<ByteSink>(arguments.stats);
     const auto& outputs = arguments.outputs;
     if (outputs.front() == "-" && isatty(STDOUT_FILENO) != 0) pass_.hide_progress();
   }
@@ -131,15 +133,15 @@ class FilterRun {
     if (rejected_) rejected_->flush();
   }
 
-  void tell() const {
+  void tell() {
     const auto facts = FilterStats::facts_of(pass_.session());
-    if (!arguments_.stats.empty()) {
-      ByteSink file(arguments_.stats);
-      file.write(stats_.json(facts));
-      file.finish();
+    if (stats_file_) {
+      stats_file_->write(stats_.json(facts));
+      stats_file_->finish();
     }
-    fmt::print(stderr, "{}", stats_.summary(facts));
-    if (isatty(STDERR_FILENO) != 0) fmt::print(stderr, "{}", stats_.histogram());
+    // What was filtered is whole, whether or not anybody can be told.
+    std::fputs(stats_.summary(facts).c_str(), stderr);
+    if (isatty(STDERR_FILENO) != 0) std::fputs(stats_.histogram().c_str(), stderr);
   }
 
   const FilterArguments& arguments_;
@@ -148,6 +150,7 @@ class FilterRun {
   PairLayout layout_;
   PairWriter writer_;
   std::unique_ptr<PairWriter> rejected_;
+  std::unique_ptr<ByteSink> stats_file_;
   FilterStats stats_;
   std::vector<Value> values_;
 };
@@ -190,12 +193,12 @@ void check(const FilterArguments& arguments) {
 
 void FilterArguments::add_to(CLI::App& verb) {
   verb.add_option("INPUT", pass.inputs,
-                  "table of pairs, - for standard input (default), or two files of which line k "
-                  "and line k are a pair")
+                  "table of pairs, - for standard input (default), or two files: line k of the one "
+                  "and line k of the other are a pair")
       ->expected(1, 2);
   verb.add_option("-o,--output", outputs,
                   "where kept pairs go, - for standard output (default); two files for two; .gz, "
-                  ".bz2, .xz and .zst are compressed")
+                  ".bz2, .xz and .zst are compressed. INPUT stands before it")
       ->type_name("FILE")
       ->expected(1, 3);
   verb.add_option("--rejected", rejected,

@@ -18,6 +18,9 @@ using FilterJson = nlohmann::ordered_json;
 // A stream that tells matched pairs from exchanged ones no better than this has learned next to
 // nothing.
 constexpr double kHardlyDependent = 0.6;
+// An input of which more than this looks random is not what the model knows.
+constexpr double kMostlyRandom = 0.8;
+constexpr std::uint64_t kFewestToTell = 100;
 
 std::string describe_cut(const CutSpec& cut) {
   const auto name = name_of(cut.kind);
@@ -50,8 +53,12 @@ void FilterStats::add(const Decision& decision, bool is_kept, double p_value) {
   } else {
     ++verdicts_[static_cast<std::size_t>(decision.verdict)];
   }
-  if (decision.reason != reasons::kNone) ++reasons_[decision.reason];
-  if (std::isnan(p_value)) return;
+  if (!is_kept) ++reasons_[decision.reason];
+  const bool is_judged = decision.reason == reasons::kNone || decision.reason == reasons::kCut;
+  if (!is_judged || std::isnan(p_value)) return;
+  ++judged_;
+  if (p_value > 0.5) ++above_half_;
+  if (decision.reason == reasons::kCut) ++cut_;
   const auto bound = std::lower_bound(kBounds.begin(), kBounds.end() - 1, p_value);
   ++p_values_[static_cast<std::size_t>(bound - kBounds.begin())];
 }
@@ -63,12 +70,27 @@ FilterStats::Facts FilterStats::facts_of(const Session& session) {
   facts.estimator = stream.estimator;
   if (stream.accuracy) facts.self_auc = stream.accuracy->auc;
   const auto& calibration = session.calibration();
-  facts.random_share = calibration.random_share();
-  if (const auto lowest = session.cut()) facts.good_lost = good_lost(calibration, *lowest);
   const auto& cut = session.plan().cut;
   const auto floor = calibration.p_value(std::numeric_limits<double>::infinity());
-  if (cut.kind == CutSpec::Kind::kP && floor.value_or(0) > cut.value) facts.floor = floor;
+  if (cut.kind == CutSpec::Kind::kP) {
+    facts.p_at_cut = std::max(cut.value, floor.value_or(0));
+    if (*facts.p_at_cut > cut.value) facts.floor = floor;
+  } else if (const auto lowest = session.cut()) {
+    facts.p_at_cut = calibration.p_value(*lowest);
+  }
   return facts;
+}
+
+std::optional<double> FilterStats::random_share() const {
+  if (judged_ == 0) return std::nullopt;
+  return std::min(1.0, 2 * static_cast<double>(above_half_) / static_cast<double>(judged_));
+}
+
+std::optional<double> FilterStats::good_lost(const Facts& facts) const {
+  const auto random = random_share();
+  if (!random || *random >= 1 || !facts.p_at_cut) return std::nullopt;
+  const double dropped = static_cast<double>(cut_) / static_cast<double>(judged_);
+  return std::clamp((dropped - *random * (1 - *facts.p_at_cut)) / (1 - *random), 0.0, 1.0);
 }
 
 double FilterStats::share_kept() const {
@@ -90,8 +112,8 @@ std::string FilterStats::json(const Facts& facts) const {
   out["cut"] = facts.cut;
   out["estimator"] = facts.estimator;
   out["self_auc"] = json_number(facts.self_auc);
-  out["random_share"] = json_number(facts.random_share);
-  out["good_lost_estimate"] = json_number(facts.good_lost);
+  out["random_share"] = json_number(random_share());
+  out["good_lost_estimate"] = json_number(good_lost(facts));
   auto& p_values = out["p_values"] = FilterJson::array();
   for (std::size_t i = 0; i < kBounds.size(); ++i) {
     p_values.push_back({{"up_to", kBounds[i]}, {"pairs", p_values_[i]}});
@@ -111,24 +133,22 @@ std::string FilterStats::summary(const Facts& facts) const {
   }
   text += fmt::format("phsic: cut {}", facts.cut);
   if (facts.self_auc) text += fmt::format(", self-AUC {:.4f}", *facts.self_auc);
-  if (facts.random_share) {
-    text += fmt::format(", {:.0f}% of recent pairs look like random pairings",
-                        100 * *facts.random_share);
-  }
-  if (facts.good_lost) {
-    text += fmt::format(", the cut loses an estimated {:.1f}% of the good ones",
-                        100 * *facts.good_lost);
+  const auto random = random_share();
+  if (random) text += fmt::format(", {:.0f}% look like random pairings", 100 * *random);
+  if (const auto lost = good_lost(facts)) {
+    text += fmt::format(", about {:.0f}% of the others are cut", 100 * *lost);
   }
   text += '\n';
-  if (facts.self_auc && *facts.self_auc < kHardlyDependent) {
-    text += fmt::format(
-        "phsic: self-AUC {:.2f} is near 0.5: x and y hardly depend on each other. Are these the "
-        "right columns, and the lines of both sides aligned?\n",
-        *facts.self_auc);
+  const bool learned_nothing = facts.self_auc.value_or(1) < kHardlyDependent;
+  if (learned_nothing || (judged_ >= kFewestToTell && *random > kMostlyRandom)) {
+    text +=
+        "phsic: x and y hardly depend on each other. Are these the right columns, the right way "
+        "round, and the lines of both sides aligned?\n";
   }
   if (facts.floor) {
     text += fmt::format(
-        "phsic: {} cannot be told: the smallest p-value here is {:.3g}; choose that, or --keep\n",
+        "phsic: {} is less than can be counted here, and was taken for {:.2g}, the smallest "
+        "p-value there is\n",
         facts.cut, *facts.floor);
   }
   return text;

@@ -30,6 +30,7 @@ std::vector<std::string> PassArguments::files() const {
   auto files = inputs;
   files.push_back(learn);
   files.push_back(model.model);
+  files.push_back(model.config);
   return files;
 }
 
@@ -45,21 +46,40 @@ TablePass::TablePass(const PassArguments& arguments, Rejects rejects,
     own->set_own_share(arguments.keeps_own_share);
     if (arguments.two_pass && !arguments.keeps_own_share) own->will_judge_learned();
   }
-  const bool is_own = arguments.model.daemon.endpoint.empty();
-  const bool forgets = spec.forgetting.mode != Forgetting::Mode::kNever;
-  if (is_own && forgets && !arguments.keeps_own_share &&
-      (arguments.two_pass || arguments.model.is_fixed())) {
-    fmt::print(
-        stderr,
-        "phsic: the stream forgets, so that nobody can tell how much a pair that was learned "
-        "vouches for itself: its p-value and percentile are too good\n");
-  }
+  warn(spec);
   const bool learns_copies = spec.learns_identical;
   learn_first(learns_copies);
   table_ = std::make_unique<PairTable>(arguments.inputs, arguments.table, added);
   if (learns_ && !learns_copies) {
     table_->expect_two_texts(rejects == Rejects::kAreUseless);
   }
+}
+
+void TablePass::warn(const StreamSpec& spec) const {
+  const auto& model = arguments_.model;
+  const auto& decisions = model.decisions;
+  if (!model.model.empty() &&
+      std::any_of(decisions.begin(), decisions.end(),
+                  [](const auto& option) { return option.first == "duplicates"; })) {
+    fmt::print(stderr,
+               "phsic: --duplicates does nothing with --model: what is decided about a line must "
+               "not depend on others\n");
+  }
+  if (arguments_.keeps_own_share || (!arguments_.two_pass && !model.is_fixed())) return;
+  const auto* const own = dynamic_cast<const LocalSession*>(session_.get());
+  const char* why = nullptr;
+  if (own == nullptr || (!model.model.empty() && own->learned_pairs().size() == 0)) {
+    why = "which pairs the stream has learned is not known here, so that they vouch for themselves";
+  } else if (spec.estimator.phsic_at_rank) {
+    why = "fewer directions than there are (rank) were chosen by the very pairs that were learned";
+  } else if (spec.forgetting.mode != Forgetting::Mode::kNever) {
+    why =
+        "the stream forgets, so that nobody can tell how much a pair that was learned vouches "
+        "for itself";
+  }
+  if (why == nullptr) return;
+  fmt::print(stderr, "phsic: {}: the p-values and percentiles of learned pairs are too good\n",
+             why);
 }
 
 void TablePass::check_arguments() const {

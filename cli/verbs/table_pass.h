@@ -73,6 +73,8 @@ class TablePass {
  private:
   void learn_first(bool learns_copies);
   void check_arguments() const;
+  // Tells on standard error what the numbers are going to lack.
+  void warn(const StreamSpec& spec) const;
   void find_pairs_of_rows();
 
   const PassArguments& arguments_;

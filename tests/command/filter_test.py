@@ -250,15 +250,15 @@ class Output(Filtered):
         self.assertEqual(sum(found["decisions"].values()) + 3, len(self.mixed))
         self.assertEqual(found["reasons"]["no_empty(right)"], 1)
         self.assertEqual(found["cut"], "p 0.05")
-        self.assertEqual(sum(found["reasons"].values()),
-                         len(self.mixed) - found["decisions"]["keep"])
+        # Undecided pairs are kept, and have no reason there.
+        self.assertEqual(sum(found["reasons"].values()), len(self.mixed) - len(kept))
         self.assertTrue(0.5 < found["self_auc"] <= 1)
         self.assertTrue(0 <= found["random_share"] <= 1)
         self.assertTrue(0 <= found["good_lost_estimate"] < 0.5)
         bins = found["p_values"]
         self.assertEqual([one["up_to"] for one in bins], [.001, .003, .01, .03, .1, .3, 1])
         for words in (f"kept {len(kept)} of {len(self.mixed)}", "no_empty(right)", "self-AUC",
-                      "estimated"):
+                      "look like random pairings"):
             self.assertIn(words, told)
         self.assertNotIn("hardly depend", told)
 
@@ -278,10 +278,16 @@ class Output(Filtered):
         self.filter("--two-pass", self.table(self.lines), "--stats", stats)
         values = [float(line.split("\t")[2]) for line in found.splitlines()]
         below = 0
-        for one in json.loads(stats.read_text())["p_values"]:
+        told = json.loads(stats.read_text())
+        for one in told["p_values"]:
             count = sum(value <= one["up_to"] for value in values)
             self.assertEqual(one["pairs"], count - below)
             below = count
+        random = 2 * sum(value > 0.5 for value in values) / len(values)
+        self.assertAlmostEqual(told["random_share"], min(random, 1))
+        dropped = sum(value > 0.05 for value in values) / len(values)
+        self.assertAlmostEqual(told["good_lost_estimate"],
+                               max((dropped - random * 0.95) / (1 - random), 0))
 
     def test_output_is_compressed_by_its_name(self):
         table = self.table(self.lines)
@@ -463,10 +469,37 @@ class WithAModel(Filtered):
         self.assertFalse(there.exists())
         run("filter", *SMALL, self.corpus, "-o", "/dev/null", "--rejected", "/dev/null")
 
-    def test_a_p_value_that_nothing_can_have_is_told(self):
-        for p, is_told in (("0.0000001", True), ("0.05", False)):
+    def test_a_p_value_that_nothing_can_have_counts_as_the_smallest(self):
+        kept = []
+        for p, is_told in (("0.0000001", True), ("0.00000001", True), ("0.05", False)):
             done = attempt("filter", "--model", self.model, "--p", p, self.corpus)
-            self.assertEqual("smallest p-value here is" in done.stderr.decode(), is_told)
+            self.assertEqual("was taken for" in done.stderr.decode(), is_told)
+            kept.append(done.stdout)
+        self.assertEqual(kept[0], kept[1])
+        self.assertTrue(0 < len(kept[0]) < len(kept[2]))
+
+    def test_an_input_that_the_model_does_not_know_is_told(self):
+        rows = [line.split("\t") for line in self.corpus.read_text().splitlines()]
+        shifted = tsv((x, y) for (x, _), (_, y) in zip(rows, rows[7:] + rows[:7]))
+        for table, is_told in ((shifted, True), (tsv(rows), False)):
+            done = attempt("filter", "--model", self.model, stdin=table.encode())
+            self.assertEqual("hardly depend" in done.stderr.decode(), is_told)
+
+    def test_what_a_model_cannot_do_is_told(self):
+        told = attempt("filter", "--model", self.model, "--duplicates", "drop", self.corpus).stderr
+        self.assertIn(b"--duplicates does nothing", told)
+        self.assertNotIn(b"too good", told)
+        told = attempt("filter", *SMALL, "--two-pass", "--rank", "8", self.corpus).stderr
+        self.assertIn(b"too good", told)
+
+    def test_who_cannot_be_told_gets_the_pairs(self):
+        with open("/dev/full", "wb") as full:
+            done = subprocess.run([PHSIC, "filter", "--model", self.model, self.corpus],
+                                  stdout=subprocess.PIPE, stderr=full, check=False)
+            self.assertEqual(done.returncode, 0)
+            self.assertEqual(done.stdout.decode(), run("filter", "--model", self.model, self.corpus))
+            done = subprocess.run([PHSIC, "filter", "--model", "nowhere"], stderr=full, check=False)
+            self.assertEqual(done.returncode, 1)
 
     def test_every_line_has_calibrated_numbers(self):
         for flags in (["--model", self.model], ["--learn", self.corpus, *SMALL]):

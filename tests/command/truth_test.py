@@ -1,5 +1,6 @@
 """What `phsic filter` promises, on streams whose truth is known."""
 
+import json
 import math
 import os
 import subprocess
@@ -62,15 +63,42 @@ class Truth(Case):
         pairs = stream(0.3, 8)[:2000]
         table = self.file("pairs.tsv", tsv((x, y) for _, x, y in pairs))
 
-        def small_among_mismatched(*flags):
-            out = run("score", "--two-pass", "--with", "p-value", *flags, table)
+        def small_among_mismatched(model=None, *flags):
+            how = ["--two-pass"] if model is None else ["--model", model]
+            out = run("score", *how, "--with", "p-value", *flags, table)
             found = [float(line.split("\t")[2]) for line in out.splitlines()]
             mismatched = [p for p, (good, _, _) in zip(found, pairs) if not good]
             return sum(p <= 0.05 for p in mismatched) / len(mismatched)
 
         # A share of 0.05 of about 600, and three standard errors.
-        self.assertLess(small_among_mismatched(), 0.05 + 3 * 0.009)
-        self.assertGreater(small_among_mismatched("--keep-own-share"), 0.5)
+        most = 0.05 + 3 * 0.009
+        self.assertLess(small_among_mismatched(), most)
+        # The same with two models in one.
+        parts = []
+        for name, part in (("a", pairs[:1000]), ("b", pairs[1000:])):
+            half = self.file(f"{name}.tsv", tsv((x, y) for _, x, y in part))
+            parts.append(self.folder / f"{name}.phsic")
+            run("learn", half, "-o", parts[-1])
+        both = self.folder / "both.phsic"
+        run("state", "merge", *parts, "-o", both)
+        self.assertLess(small_among_mismatched(both), most)
+        self.assertGreater(small_among_mismatched(None, "--keep-own-share"), 0.5)
+
+    def test_good_pairs_lost_are_estimated_without_labels(self):
+        for mismatched in (0.1, 0.4):
+            pairs = stream(mismatched, 9)[:5000]
+            table = self.file("pairs.tsv", tsv((x, y) for _, x, y in pairs))
+            stats = self.folder / "stats.json"
+            for cut in (["--p", "0.01"], ["--keep", "0.4"], ["--percentile", "0.7"]):
+                out = run("filter", *MODEL, "--two-pass", "--stats", stats, "--annotate",
+                          "--duplicates", "learn", "--rules", "none", *cut, table)
+                told = json.loads(stats.read_text())
+                dropped = [line.split("\t")[2] == "drop" for line in out.splitlines()]
+                good = [lost for lost, (is_good, _, _) in zip(dropped, pairs) if is_good]
+                with self.subTest(mismatched=mismatched, cut=cut):
+                    self.assertAlmostEqual(told["random_share"], mismatched, delta=0.06)
+                    self.assertAlmostEqual(told["good_lost_estimate"], sum(good) / len(good),
+                                           delta=0.06)
 
     def test_boilerplate_does_not_vouch_for_itself(self):
         pairs = stream(0.05, 7)
