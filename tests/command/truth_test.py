@@ -7,7 +7,7 @@ import subprocess
 import unittest
 from pathlib import Path
 
-from phsic import Case, run, tsv
+from phsic import IS_SANITIZED, Case, run, tsv
 
 LANGUAGES = Path(os.environ["PHSIC_BUILD"]) / "two_languages"
 MODEL = ["--encoder", "hashing:dim=256"]
@@ -32,9 +32,9 @@ class Truth(Case):
         return found
 
     def test_the_rate_of_false_discoveries_is_what_was_asked_for(self):
-        for mismatched in (0, 0.3, 0.6):
+        for mismatched in (0.3,) if IS_SANITIZED else (0, 0.3, 0.6):
             pairs = stream(mismatched, 5)
-            for rate in (0.01, 0.05, 0.1):
+            for rate in (0.05,) if IS_SANITIZED else (0.01, 0.05, 0.1):
                 with self.subTest(mismatched=mismatched, rate=rate):
                     decided = self.decisions(pairs, "--fdr", str(rate))[PAIRS // 5:]
                     kept = [good for (good, _, _), (decision, _) in zip(pairs[PAIRS // 5:], decided)
@@ -85,7 +85,7 @@ class Truth(Case):
         self.assertGreater(small_among_mismatched(None, "--keep-own-share"), 0.5)
 
     def test_good_pairs_lost_are_estimated_without_labels(self):
-        for mismatched in (0.1, 0.4):
+        for mismatched in (0.4,) if IS_SANITIZED else (0.1, 0.4):
             pairs = stream(mismatched, 9)[:5000]
             table = self.file("pairs.tsv", tsv((x, y) for _, x, y in pairs))
             stats = self.folder / "stats.json"
