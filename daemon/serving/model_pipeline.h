@@ -45,9 +45,9 @@ class ModelPipeline : public Pipeline {
   LearnQueue learn_queue_;
   DurableTasks tasks_;
   Snapshots snapshots_;
-  ModelBuilder builder_;
   ScoreStage score_;
   SequenceStage sequence_;
+  ModelBuilder builder_;  // begins to build at once: nothing after it may throw before join() can
   LearnStage learn_;
   std::atomic<std::size_t> workers_left_;
   std::vector<std::thread> threads_;
