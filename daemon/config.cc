@@ -24,14 +24,15 @@ constexpr std::size_t kMostStreams = 1024;
 constexpr std::size_t kLongestName = 64;
 constexpr std::size_t kLongestList = 256;
 
-// Reads a tree and says all that is wrong with it. What could not be read keeps its default, so
-// that the rest is checked as well as possible.
-// As a service, in the folder that systemd gives it.
+// The state file of a service: it lies in the folder that systemd gives the daemon. Empty where the
+// daemon is no service.
 std::string default_state() {
   const char* folder = std::getenv("STATE_DIRECTORY");
   return folder == nullptr || *folder == '\0' ? std::string() : fmt::format("{}/phsicd.db", folder);
 }
 
+// Reads a tree and tells all that is wrong with it. An option that cannot be read keeps its
+// default, so that the others are checked all the same.
 class ConfigReader {
  public:
   explicit ConfigReader(Problems& problems) : problems_(problems) {}
@@ -277,7 +278,7 @@ void ConfigReader::read_defaults(const YamlEntry& entry) {
                   "found endpoints for all streams, expected them in a stream");
     return true;
   });
-  // So that what every stream replaces is checked, too.
+  // Checks the defaults here, too: every stream may replace them.
   StreamSettings unused;
   apply(defaults_, unused);
 }

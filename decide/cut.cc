@@ -49,7 +49,7 @@ double lowest_of_percentile(const Calibration& calibration, double percentile) {
   return lowest_score([&](double score) { return *calibration.percentile(score) >= percentile; });
 }
 
-// Of the share of pairs below a place of the score, as the calibration's matched scores tell it.
+// The standard error of a percentile that the calibration's matched scores give.
 double standard_error(const Calibration& calibration, double percentile) {
   const auto n = static_cast<double>(calibration.matched().size());
   return std::sqrt(percentile * (1 - percentile) / n);

@@ -32,8 +32,9 @@ std::string_view bytes_of(std::span<const float> numbers) {
   return {reinterpret_cast<const char*>(numbers.data()), numbers.size_bytes()};
 }
 
-// What counts for the second fingerprint. What a text leaves has fewer zeros than bytes of letters,
-// unless it is mostly digits, so that the bytes of such a text are what no other text leaves.
+// Appends what counts of a text for the second fingerprint: its letters, with zeros for its
+// numbers; of a text that is mostly digits, all its bytes. No text of one kind leaves what one of
+// the other leaves: only the letters have fewer zeros than other bytes.
 void append_near(std::string_view text, std::string& out) {
   const std::size_t begin = out.size();
   const std::size_t digits = text::append_letters(text, out);

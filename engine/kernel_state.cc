@@ -8,7 +8,7 @@
 namespace phsic {
 namespace {
 
-// What the models of a stream are asked to be. It may change from one start to the next.
+// Saves which estimator was asked for. The user may ask for another at the next start.
 void save_spec(const EstimatorSpec& spec, Writer& writer) {
   writer.number<std::uint8_t>(spec.kind ? static_cast<std::uint8_t>(*spec.kind) + 1 : 0);
   writer.number(spec.ridge.value_or(-1));

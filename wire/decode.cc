@@ -59,7 +59,7 @@ bool flag_of(element value, std::string_view what) {
   return flag;
 }
 
-// Itself if it is a number, its kind if not.
+// How a message shows a value: a number as it is, anything else by its kind.
 std::string shown(element value) {
   return value.is_number() ? simdjson::minify(value) : std::string(kind_of(value));
 }
@@ -245,7 +245,7 @@ void read_pair(element pair, std::size_t i, PairBlock& out) {
   out.y.push_back(side(1));
 }
 
-// Pairs without an id or a time among some with: as many of each as pairs.
+// Where some pairs have an id or a time, gives the others an empty one, so that each has one.
 void fill_gaps(PairBlock& pairs) {
   if (!pairs.ids.empty()) pairs.ids.resize(pairs.x.size());
   if (!pairs.times.empty()) {
@@ -253,14 +253,15 @@ void fill_gaps(PairBlock& pairs) {
   }
 }
 
-// Of another daemon's feed. Some have a number of pairs, and none has pairs.
+// Whether the message is an event of another daemon's feed. Its `pairs`, if any, is a number.
 bool is_event(object head) {
   const auto pairs = member(head, "pairs");
   const bool has_pairs = member(head, "x") || member(head, "y") || (pairs && pairs->is_array());
   return !has_pairs && member(head, "event") && member(head, "seq");
 }
 
-// Which daemons the pair came through. A publisher that is none may mean anything by it.
+// Reads which daemons the pair came through. A publisher that is no phsicd may use `via` for
+// anything, so other values are passed over.
 void read_via(object head, std::vector<std::string>& via) {
   const auto found = member(head, "via");
   array names;

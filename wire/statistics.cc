@@ -56,7 +56,7 @@ struct AppendValue {
 
 // Of all statistics, by name. A name has the same unit in each table.
 std::map<std::string_view, Unit> all_units() {
-  // Of a model, which there is none of here.
+  // These are known only where there is a model, and here is none.
   std::map<std::string_view, Unit> units = {{"refresh_seconds", Unit::kSeconds},
                                             {"model_pairs", Unit::kPairs},
                                             {"effective_pairs", Unit::kPairs}};

@@ -129,7 +129,7 @@ void Connection::take_events() {
     switch (event) {
       case ZMQ_EVENT_HANDSHAKE_SUCCEEDED: up_ = true; break;
       case ZMQ_EVENT_DISCONNECTED:
-        // Before the handshake: a socket of another kind, say.
+        // A peer that hangs up before the handshake may be a socket of another kind.
         (up_ ? lost_ : misunderstood_) = true;
         up_ = false;
         break;

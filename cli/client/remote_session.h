@@ -41,7 +41,7 @@ class RemoteSession : public Session {
   // What becomes of undecided pairs is for each client to say.
   void set_keeps_undecided(bool keeps) { plan_.keeps_undecided = keeps; }
   [[nodiscard]] const Calibration& calibration() const override;
-  // Other clients may have changed it meanwhile: not known.
+  // Not known: the daemon may have chosen another cut meanwhile.
   [[nodiscard]] std::optional<double> cut() const override { return std::nullopt; }
 
  private:

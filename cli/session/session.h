@@ -52,8 +52,8 @@ class Session {
   virtual void score_then_learn(const TextPairs& pairs, PairResults& results) = 0;
   // Learns them, and keeps the model as new as score_then_learn() would.
   virtual void learn_and_refresh(const TextPairs& pairs, std::vector<PairProblem>& problems) = 0;
-  // How many pairs to hand to either at most, so that each is scored by the newest
-  // model there can be.
+  // At most so many pairs may be handed to score_then_learn() or learn_and_refresh() at once, so
+  // that each is scored by the newest model there can be.
   [[nodiscard]] virtual std::size_t until_refresh() const = 0;
 
   // Builds the model of everything that was learned.

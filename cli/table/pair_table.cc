@@ -45,7 +45,7 @@ TableOptions PairTable::options_for(const TableArguments& arguments,
   };
   options.columns = {choose(arguments.x, "x"), choose(arguments.y, "y")};
   if (arguments.time.empty()) {
-    // A place is kept for it, so that the extra columns always have the same.
+    // Any column fills the place of the time, so that the extra columns begin at kExtra.
     options.columns.push_back(options.columns[kX]);
   } else {
     options.columns.push_back({arguments.time});

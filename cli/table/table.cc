@@ -132,8 +132,8 @@ void Table::place_columns(std::string_view first_line) {
   }
 }
 
-// Which columns of a header those are, by member, that the user left open: the first ones that are
-// no other's.
+// The places in a header of the columns that the user left open, by their members: the first places
+// that no other column takes.
 std::map<std::string, std::size_t> Table::open_places(
     const std::vector<std::string_view>& names) const {
   std::vector<bool> taken(names.size());

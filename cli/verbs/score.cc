@@ -152,7 +152,7 @@ void run_score(const ScoreArguments& arguments) {
   require_other_files("--output", {arguments.output}, arguments.pass.files());
   ScoreRun score(arguments);
   score.run();
-  // A daemon's are of all its clients, and a model file's are of before.
+  // A daemon counts the clipped vectors of all its clients, and a model file those of earlier runs.
   const auto& model = arguments.pass.model;
   const bool is_own = model.daemon.endpoint.empty() && !model.is_fixed();
   if (const auto clipped = is_own ? score.session().facts().clipped : 0; clipped > 0) {

@@ -290,7 +290,8 @@ ssize_t Connections::send(int descriptor, const void* buffer, std::size_t size,
   const auto taken = ::sendto(descriptor, buffer, size, flags, nullptr, 0);
   if (taken <= 0) return taken;
   const std::lock_guard lock(mutex_);
-  // Without its cookie: at worst, one that was closed meanwhile is left alone for a look.
+  // The cookie is not checked. At worst, the bytes count for a connection that was closed
+  // meanwhile, which look() then spares once.
   if (const auto found = table_.find(descriptor); found != table_.end()) {
     found->second.sent += static_cast<std::uint64_t>(taken);
   }

@@ -28,8 +28,8 @@ std::shared_ptr<Unsent> Outbox::share_for(const std::string& client, std::size_t
   auto& own = unsent_[client];
   if (own.few == nullptr) own = {std::make_shared<Unsent>(few_), std::make_shared<Unsent>(rest_)};
   if (own.few->bytes() + size <= kShort && few_->bytes() + size <= kMostShort) return own.few;
-  // Afterwards a client must have no more than is still free, as in fair_queue.h. A single answer
-  // may be larger than what is kept of several.
+  // With this answer, a client's unread bytes must not exceed what is still free for all, as in
+  // fair_queue.h. Only a client's first unread answer may be larger than kMostBytes.
   const auto unread = own.rest->bytes();
   const auto all = rest_->bytes();
   const auto free = kMostOfAll - std::min(all, kMostOfAll);

@@ -24,9 +24,10 @@ class Caller {
   // refused, but waits for has_room().
   [[nodiscard]] virtual bool is_source() const = 0;
 
-  // All pairs of the task are scored and decided about, and what remains to be told is short: the
-  // place for encoding scores. Called once at most, before done(), in one of the lane's workers.
-  // May throw a std::bad_alloc; done() is then called with an error.
+  // Encodes the scores: all pairs of the task are scored and decided about, and what is told later
+  // is short. Called once at most, before done(), in the thread that ended this work: a worker or
+  // the answer stage, or the loop's thread where it scores vectors itself. May throw a
+  // std::bad_alloc; done() is then called with an error.
   virtual void prepare(Task& task) = 0;
   // Nothing more becomes of the task: it is answered, or what it brought is learned. Called once,
   // from any thread, which it must not hold up.

@@ -13,7 +13,7 @@ namespace {
 // A task without rows is scored and put in order as one.
 std::size_t rows_of(std::size_t count) { return std::max<std::size_t>(1, count); }
 
-// Without memory for the answer the rest of the task goes, and makes room for a short one.
+// There is no memory for the answer: frees what it was to hold, and leaves a short error.
 void give_up(Outcome& outcome) {
   for (auto* values : {&outcome.score, &outcome.percentile, &outcome.p_value}) {
     std::vector<double>().swap(*values);

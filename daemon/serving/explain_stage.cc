@@ -67,7 +67,7 @@ void ExplainStage::explain(Task& task) {
   }
 }
 
-// With the numbers as they were, and the reasons that the present model would have.
+// Tells the numbers of a dropped pair as they were, and explains its score by the present model.
 void ExplainStage::explain_raised(Task& task) {
   auto& outcome = task.outcome;
   outcome.raised = raised_.find(task.request.pair_id);

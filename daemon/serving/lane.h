@@ -6,7 +6,7 @@
 //                                                    │
 //                                           build models, write snapshots
 //
-// What teaches is told when it is in order: only then is it known which pairs are duplicates.
+// A task that teaches is told when its pairs are in order: only then are its duplicates known.
 //
 // Each step is a class of its own. A stream that counts has one stage for all of it (count_stage):
 // its pairs are scored by all pairs before them. Lanes share nothing but the state writer, so that
@@ -62,7 +62,7 @@ class Lane {
   void close();
 
   [[nodiscard]] StreamStatistics statistics() const;
-  // Of the statistics, how many requests were refused.
+  // How many requests were refused. The statistics have this number, too.
   [[nodiscard]] std::uint64_t overloaded() const { return parts_.counters.overloaded; }
 
  private:

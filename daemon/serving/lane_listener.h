@@ -16,8 +16,8 @@ class LaneListener {
   LaneListener(LaneListener&&) = delete;
   LaneListener& operator=(LaneListener&&) = delete;
 
-  // All pairs of a task that wants scores have them, and everything is decided about them: for the
-  // feed. In one of the lane's workers, before the task is done. May throw a std::bad_alloc.
+  // Takes a task to the feed: its pairs are scored and decided about. Called before the task is
+  // done, in the thread that calls Caller::prepare(). May throw a std::bad_alloc.
   virtual void scored(const Task& task) = 0;
   // Any thread, which must not be held up.
   virtual void happened(StreamEvent event) = 0;

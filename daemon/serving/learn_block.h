@@ -28,7 +28,7 @@ namespace phsic {
 // The hash of the id that a pair was given; kNoId where there is none.
 [[nodiscard]] IdHash id_of(const Request& request, std::size_t row);
 
-// What tells a pair from others, by its bytes and nearly.
+// The fingerprints by which duplicates of a pair are found (decide/recent_pairs.h).
 [[nodiscard]] PairKey key_of(const PairBlock& pairs, std::size_t i, std::string& scratch);
 
 struct LearnBlock {

@@ -80,7 +80,7 @@ void LearnStage::learn(LearnBlock& block) {
   tasks_.flush();
 }
 
-// All that are new of them.
+// Learns those of the rows that are new.
 void LearnStage::learn_rows(LearnBlock& block, std::size_t first, std::size_t last) {
   if (block.is_refused) return;
   const auto& is_duplicate = block.is_duplicate;
@@ -129,7 +129,7 @@ std::size_t LearnStage::learn_piece(LearnBlock& block, std::size_t first, std::s
   return done;
 }
 
-// With those before each of them that were rejected.
+// Notes down that these rows were learned, and before each row the pairs rejected before it.
 void LearnStage::note(const LearnBlock& block, std::size_t first, std::size_t last) {
   for (std::size_t i = first; i < last; ++i) {
     note_rejected(block, i);
@@ -143,7 +143,7 @@ void LearnStage::note(const LearnBlock& block, std::size_t first, std::size_t la
   }
 }
 
-// Up to this place.
+// Notes down the pairs that were rejected up to this place.
 void LearnStage::note_rejected(const LearnBlock& block, std::size_t place) {
   const auto& all = block.rejected;
   for (; rejected_noted_ < all.size() && all[rejected_noted_].place <= place; ++rejected_noted_) {
@@ -151,7 +151,7 @@ void LearnStage::note_rejected(const LearnBlock& block, std::size_t place) {
   }
 }
 
-// Everything before it has been learned.
+// Passes a task on. All pairs before it have been learned.
 void LearnStage::pass(const std::shared_ptr<Task>& task) {
   const auto& request = task->request;
   if (request.operation == Operation::kSnapshot) {

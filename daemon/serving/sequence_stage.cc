@@ -50,7 +50,7 @@ void SequenceStage::pass_on(LearnBlocks& block, LearnBlock::Parts& told) {
   } catch (const std::exception& problem) {
     refuse(first, reason(problem));
   }
-  // They count no more as pairs before the next model.
+  // Pairs that are left out bring no model nearer: they leave the backlog now.
   next_.note_done(first, left_out(first));
   told.splice(told.end(), first.parts);
   if (first.size() > 0 || !first.rejected.empty() || !first.markers.empty()) {
@@ -110,7 +110,7 @@ SequenceStage::Found SequenceStage::find_new(LearnBlock& block, Task& task, std:
   return found;
 }
 
-// As a duplicate, of which nothing is learned.
+// True if the row is a duplicate and not learned; where duplicates are dropped, decides so.
 bool SequenceStage::is_rejected(LearnBlock& block, Task& task, std::size_t row,
                                 DuplicatePolicy policy) {
   if (policy == DuplicatePolicy::kLearn) return false;
@@ -124,7 +124,7 @@ bool SequenceStage::is_rejected(LearnBlock& block, Task& task, std::size_t row,
   return true;
 }
 
-// Those that broke a rule, up to this place.
+// Adds the pairs up to this place that broke a rule to rejected_.
 void SequenceStage::merge_rejected(std::size_t place, const LearnBlock& block) {
   for (; merged_ < block.rejected.size() && block.rejected[merged_].place <= place; ++merged_) {
     rejected_.push_back(block.rejected[merged_]);
