@@ -19,6 +19,8 @@ std::vector<std::string> daemon_arguments(const Folder& folder,
     arguments.insert(arguments.end(),
                      {"--set", fmt::format("{}=ipc://{}", socket, folder.file(socket).string())});
   }
+  // The same pairs come again and again, and each time learning them is what is measured.
+  arguments.insert(arguments.end(), {"--set", "streams.default.duplicates=learn"});
   for (const auto& setting : settings) {
     arguments.insert(arguments.end(), {"--set", fmt::format("streams.default.{}", setting)});
   }

@@ -50,7 +50,10 @@ void race_round_trips(Report& report, const std::string& name, LiveDaemon& daemo
 }
 
 std::unique_ptr<Session> local_session(const TextSample& sample) {
-  auto session = Session::open(StreamSpec(), DecideSpec(), EncoderPath(), 1);
+  // As the daemon's (daemon_arguments): the same pairs come again and again.
+  DecideSpec decide;
+  decide.duplicates = DuplicatePolicy::kLearn;
+  auto session = Session::open(StreamSpec(), decide, EncoderPath(), 1);
   std::vector<PairProblem> problems;
   session->learn({sample.x, sample.y, {}}, problems);
   session->finish();
