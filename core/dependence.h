@@ -4,23 +4,12 @@
 #include <cstdint>
 #include <optional>
 
-#include "core/archive.h"
+#include "core/dependence_facts.h"
 #include "core/features.h"
 #include "core/moments.h"
 #include "core/reservoir.h"
 
 namespace phsic {
-
-struct Dependence {
-  double hsic = 0;            // |C_xy|_F^2
-  std::optional<double> cka;  // |C_xy|_F^2 / |C_xx|_F |C_yy|_F; none without variance or cross only
-  // How likely an HSIC this large is if x and y are independent. None below 6 effective pairs,
-  // without variance, or cross only.
-  std::optional<double> p_value;
-
-  void save(Writer& writer) const;
-  [[nodiscard]] static Dependence load(Reader& reader);
-};
 
 // From the moments alone: the p-value is the gamma approximation of Gretton et al. (2007) with the
 // corrections that few pairs need.

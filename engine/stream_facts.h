@@ -6,7 +6,7 @@
 #include <string>
 
 #include "core/accuracy.h"
-#include "core/dependence.h"
+#include "core/dependence_facts.h"
 
 namespace phsic {
 
