@@ -1,5 +1,5 @@
-// The cost of reading a text grows with its length, not with its square, for any text that repeats
-// a short input.
+// The cost of reading a text, be it to encode it or to decide about it, grows with its length, not
+// with its square, for any text that repeats a short input.
 //
 // The first byte chooses a reader, the second how much of the input stands once, before the rest is
 // repeated. Time is that of the thread, and only a cost that is far from linear at two sizes
@@ -14,11 +14,14 @@
 #include <vector>
 
 #include "core/spectrum.h"
+#include "decide/language_profile.h"
+#include "decide/rules.h"
 #include "plugins/number_list.h"
 #include "plugins/plugin.h"
 #include "tests/fuzz/check_state.h"
 #include "tests/plugins/model_files.h"
 #include "text/letter_case.h"
+#include "text/letters_only.h"
 #include "text/tokenizer.h"
 
 namespace {
@@ -56,6 +59,32 @@ void read_grams(const std::string& text) {
   if (phsic::is_utf8(text)) phsic::ProfileMaker(3).make(text);
 }
 
+// Knows enough of two languages to judge by them.
+phsic::LanguageProfile taught_profile() {
+  phsic::LanguageProfile profile;
+  for (int i = 0; i < 400; ++i) profile.learn("the weather is fine", "das Wetter ist sch\u00f6n");
+  return profile;
+}
+
+// Each rule by itself: of several, the first that is broken ends the work.
+void read_by_rules(const std::string& text) {
+  static const phsic::LanguageProfile kProfile = taught_profile();
+  phsic::RuleScratch scratch;
+  for (const auto& rule : phsic::rule_table()) {
+    auto rules = phsic::RuleSet::none();
+    rules.set(rule, true);
+    static_cast<void>(phsic::broken_rule(rules, text, text + "!", &kProfile, scratch));
+  }
+}
+
+void read_letters(const std::string& text) {
+  std::string left;
+  append_letters(text, left);
+}
+
+void read_languages(const std::string& text) { phsic::LanguageProfile().learn(text, text + "!"); }
+
+// encoder_seeds.cc has seeds for each, by its place.
 const std::vector<Reader>& readers() {
   static const phsic::tests::TestFolder kFolder;
   static const std::vector<Reader> kReaders = [] {
@@ -67,7 +96,10 @@ const std::vector<Reader>& readers() {
                                splitting(model, Normalization::kNfkcCasefold),
                                read_in_cases,
                                read_numbers,
-                               read_grams};
+                               read_grams,
+                               read_by_rules,
+                               read_letters,
+                               read_languages};
   }();
   return kReaders;
 }

@@ -91,12 +91,14 @@ std::string fasttext_model(bool is_quantised, bool is_pruned, std::int32_t loss)
   return bytes;
 }
 
-// For each reader, texts that something has been slow for.
+// For each reader of cost_fuzz, texts that something has been slow for, or that a rule looks for.
 void write_cost_seeds(
     const std::function<void(const std::string& target, const std::string& bytes)>& write) {
-  for (char reader = 0; reader < 7; ++reader) {
-    for (const char* text : {"a\u0301\u0316", "a\u0301\u034f\u0316", "\u4e2d\u6587", "\u1950\u1980",
-                             "\u0e01\u0e40", "a ", "1,", "\xff"}) {
+  constexpr char kReaders = 10;
+  for (char reader = 0; reader < kReaders; ++reader) {
+    for (const char* text :
+         {"a\u0301\u0316", "a\u0301\u034f\u0316", "\u4e2d\u6587", "\u1950\u1980", "\u0e01\u0e40",
+          "a ", "1,", "\xff", "([", "a | ", "http://b.c/", "&#1;", "aB ", "+ ", "\u00c3\u00a9"}) {
       write("cost_fuzz", std::string{reader, *text == 'a' ? '\1' : '\0'} + text);
     }
   }
