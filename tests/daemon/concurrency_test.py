@@ -162,7 +162,7 @@ class Load(Case):
         self.assertEqual(len({answer["id"] for answer in answers}), 1000)
 
     def test_a_stream_that_is_asked_without_a_break_learns_all_the_same(self):
-        daemon = self.daemon({"chat": {**SMALL, "queue-pairs": 100000}})
+        daemon = self.daemon({"chat": {**SMALL, "queue-pairs": 100000}}, state=True)
         daemon.own.learn(PAIRS)
         asked = json.dumps({"op": "score", "pairs": 4 * PAIRS}).encode()  # longer than it takes to ask
         askers = [daemon.client(), daemon.client()]
@@ -172,6 +172,7 @@ class Load(Case):
         teacher = daemon.client()
         teacher.send({"op": "learn", "pairs": PAIRS[:50], "wait": True, "id": "learn"})
         teacher.send({"op": "refresh", "id": "refresh"})
+        teacher.send({"op": "snapshot", "id": "snapshot"})
         daemon.push().send_json({"stream": "chat", "pairs": PAIRS[50:60]})
         taught = set()
         # A share of the turns is enough for a few; without one it takes as long as somebody asks.
@@ -180,8 +181,11 @@ class Load(Case):
             asker.socket.recv()
             asker.send(asked)
             while teacher.socket.poll(0):
-                taught.add(teacher.receive()["id"])
-            if taught == {"learn", "refresh"} and daemon.stats("chat")["pairs"] == len(PAIRS) + 60:
+                answer = teacher.receive()
+                self.assertTrue(answer["ok"], answer)
+                taught.add(answer["id"])
+            if (taught == {"learn", "refresh", "snapshot"}
+                    and daemon.stats("chat")["pairs"] == len(PAIRS) + 60):
                 return
         self.fail(f"after 300 scores: {taught}, {daemon.stats('chat')['pairs']} pairs")
 
