@@ -89,6 +89,11 @@ TEST_CASE("The configurations that come along are accepted") {
   CHECK(chat.streams.front().name == "chat");
   CHECK(chat.streams.front().feed_texts);
   CHECK(chat.streams.front().spec.forgetting.span == 50000);
+  // The time that a model takes is cubic in the dimension: at 4096 it was 8 s and more.
+  for (const auto& encoder :
+       {chat.streams.front().spec.x_encoder, chat.streams.front().spec.y_encoder}) {
+    CHECK(encoder == EncoderSpec::parse("hashing:dim=1024"));
+  }
   const auto bitext = read_config(source_path("config/bitext.yaml"), {});
   CHECK(bitext.streams.size() == 2);
   CHECK(bitext.streams[1].queue_bytes == 512U << 20U);
