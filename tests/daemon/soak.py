@@ -25,7 +25,7 @@ import sys
 import threading
 import time
 from collections import Counter
-from contextlib import ExitStack, closing, contextmanager
+from contextlib import ExitStack, closing, contextmanager, suppress
 from types import SimpleNamespace
 
 import zmq
@@ -49,6 +49,10 @@ ATTACKED = {
     "v": {"encoder": "vectors:dim=4", "kernel": "linear", "half-life": "1h", **ALL},
     "still": {"encoder": "hashing:dim=64"},  # taught before the attack
 }
+
+
+class NotConnected(Exception):
+    """The daemon hung up before the handshake was over: the attack did not begin."""
 
 
 class Attacks:
@@ -80,10 +84,13 @@ class Attacks:
         while not self.stop.is_set():
             try:
                 getattr(self, name)()
+            except NotConnected:
+                continue
             except (OSError, zmq.ZMQError):
                 pass  # it hung up, as it may
+            finally:
+                self.stop.wait(0.1)
             self.rounds[name.removeprefix("attack_")] += 1
-            self.stop.wait(0.1)
 
     def may_learn(self, size):
         """Whether this many more bytes may be learned."""
@@ -98,7 +105,10 @@ class Attacks:
     def peer(endpoint, kind, name=b""):
         """A peer that speaks ZeroMQ's protocol as it likes."""
         with ExitStack() as stack:
-            peer = Zmtp(SimpleNamespace(addCleanup=stack.callback), endpoint, kind, name)
+            try:
+                peer = Zmtp(SimpleNamespace(addCleanup=stack.callback), endpoint, kind, name)
+            except OSError as problem:
+                raise NotConnected from problem
             peer.raw.settimeout(5)
             yield peer
 
@@ -151,7 +161,8 @@ class Attacks:
         """Takes a name that ZeroMQ is about to give to somebody else: libzmq aborts. It begins to
         count at the first number of rand()."""
         begin = 0x6b8b4567 + 1000 * self.rounds["names_to_come"]
-        with ExitStack() as stack:
+        # The daemon may well hang up during a handshake: that is the attack.
+        with suppress(NotConnected), ExitStack() as stack:
             for number in range(begin, begin + 2000, 100):
                 stack.enter_context(self.peer(self.daemon.service, "DEALER",
                                               b"\0" + struct.pack(">I", number)))
