@@ -12,6 +12,7 @@
 #include "cli/verbs/decision_columns.h"
 #include "cli/verbs/filter_stats.h"
 #include "core/error.h"
+#include "wire/printable.h"
 
 namespace phsic {
 namespace {
@@ -54,9 +55,13 @@ class FilterRun {
     finish();
     try {
       pass_.finish();
-    } catch (const UselessTableError&) {
-      tell();
-      throw;
+    } catch (const UselessTableError& problem) {
+      // With a model file this may be one block of many, which its own lines alone say nothing of.
+      if (arguments_.pass.model.model.empty()) {
+        tell();
+        throw;
+      }
+      std::fputs(fmt::format("phsic: {}\n", printable_lines(problem.what())).c_str(), stderr);
     }
     tell();
   }

@@ -433,6 +433,18 @@ class WithAModel(Filtered):
         once, _ = self.filter("--model", self.model, self.corpus)
         self.assertEqual(once, twice)
 
+    def test_a_block_of_bad_lines_is_no_useless_table(self):
+        out, told = self.filter("--model", self.model, "--annotate", stdin="lonely\n")
+        self.assertEqual(out, ["lonely\tdrop\tbad_line"])
+        self.assertIn("found 1 of 1 lines to be of no use", told)
+        self.assertIn("kept 0 of 1 lines", told)
+        stats = self.folder / "s.json"
+        _, told = self.filter("--model", self.model, "--stats", stats,
+                              self.table(["lonely"] * 300, "\x1b[2J"))
+        self.assertEqual(json.loads(stats.read_text())["bad_lines"], 300)
+        self.assertIn("found 300 of 300 lines", told)
+        self.assertNotIn("\x1b", told)
+
     def test_flags_choose_another_cut_and_other_rules(self):
         table = self.table(self.block)
         def kept(*flags):
