@@ -1,15 +1,20 @@
 """Filtering: rules, duplicates, the cut, reasons, and everything that is written of them."""
 
 import bz2
+import fcntl
 import gzip
 import json
 import lzma
 import os
+import struct
 import subprocess
+import termios
 import unittest
+from pathlib import Path
 
-from phsic import PHSIC, SMALL, Case, attempt, bitext, complaint, run, tsv
+from phsic import IS_SANITIZED, PHSIC, SMALL, Case, attempt, bitext, complaint, run, tsv
 
+LANGUAGES = Path(os.environ["PHSIC_BUILD"]) / "two_languages"
 EMPTY = "a river\t"
 COPY = "the very same words\tthe very same words"
 SYMBOLS = "... --- ...\t*** *** ***"
@@ -329,6 +334,47 @@ class Output(Filtered):
             process.stdout.read(10)
             process.stdout.close()
             self.assertNotEqual(process.wait(timeout=120), 0)
+
+
+class Endless(Filtered):
+    """Streams that are larger than any memory."""
+
+    def peak(self, lines):
+        """The most memory, in bytes, of a filter that is given so many pairs."""
+        with subprocess.Popen([LANGUAGES, "--pairs", str(lines)], stdout=subprocess.PIPE) as made, \
+                subprocess.Popen([PHSIC, "filter", *SMALL, "--x", "2", "--y", "3", "--threads", "2",
+                                  "--duplicate-window", "8192"], stdin=made.stdout,
+                                 stdout=subprocess.DEVNULL, stderr=subprocess.PIPE) as process:
+            made.stdout.close()
+            told = process.stderr.read().decode()
+            _, status, usage = os.wait4(process.pid, 0)
+            process.returncode = os.waitstatus_to_exitcode(status)
+        self.assertEqual(process.returncode, 0, told)
+        self.assertIn(f"of {lines} lines", told)
+        return 1024 * usage.ru_maxrss
+
+    @unittest.skipIf(IS_SANITIZED, "the sanitizer's own memory grows")
+    def test_memory_does_not_grow_with_the_number_of_lines(self):
+        few = self.peak(50_000)
+        many = self.peak(int(os.environ.get("PHSIC_LINES", "200000")))
+        self.assertLess(many, few + (8 << 20))
+
+    def test_a_reader_that_stops_gets_everything_when_it_goes_on(self):
+        table = self.table(distinct(900, 11, 0.2) * 20)
+        flags = ["filter", *SMALL, "--duplicates", "learn", "--p", "1", table]
+        expected = run(*flags).encode()
+        with subprocess.Popen([PHSIC, *map(str, flags)], stdout=subprocess.PIPE, bufsize=0,
+                              stderr=subprocess.DEVNULL) as process:
+            pipe = process.stdout.fileno()
+            room = fcntl.fcntl(pipe, fcntl.F_GETPIPE_SZ)
+            self.assertGreater(len(expected), 4 * room)
+            found = os.read(pipe, 10)
+            # Until no page of the pipe has room, so that the filter has to wait.
+            while struct.unpack("i", fcntl.ioctl(pipe, termios.FIONREAD, bytes(4)))[0] < room - 4096:
+                self.assertIsNone(process.poll())
+            found += process.stdout.read()
+            self.assertEqual(process.wait(timeout=120), 0)
+        self.assertEqual(found, expected)
 
 
 class TwoFiles(Filtered):
