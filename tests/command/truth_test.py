@@ -23,30 +23,34 @@ def stream(mismatched, seed):
 
 
 class Truth(Case):
-    def decisions(self, pairs, *flags):
+    def decisions(self, pairs, *flags, encoder=MODEL[1]):
         """(decision, reason) of each pair."""
         table = self.file("pairs.tsv", tsv((x, y) for _, x, y in pairs))
-        out = run("filter", *MODEL, "--annotate", *flags, table)
+        out = run("filter", "--encoder", encoder, "--annotate", *flags, table)
         found = [tuple(line.split("\t")[2:]) for line in out.splitlines()]
         self.assertEqual(len(found), len(pairs))
         return found
 
     def test_the_rate_of_false_discoveries_is_what_was_asked_for(self):
-        for mismatched in (0.3,) if IS_SANITIZED else (0, 0.3, 0.6):
+        realised = {}  # of each share and rate: the rate, and the upper end of its interval of 95%
+        for mismatched in (0.3,) if IS_SANITIZED else (0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6):
             pairs = stream(mismatched, 5)
             for rate in (0.05,) if IS_SANITIZED else (0.01, 0.05, 0.1):
-                with self.subTest(mismatched=mismatched, rate=rate):
-                    decided = self.decisions(pairs, "--fdr", str(rate))[PAIRS // 5:]
-                    kept = [good for (good, _, _), (decision, _) in zip(pairs[PAIRS // 5:], decided)
-                            if decision == "keep"]
-                    self.assertGreater(len(kept), PAIRS * (1 - mismatched) / 4)
-                    found = kept.count(False) / len(kept)
-                    # A binomial interval of 95%. Two samples vary: the pairs that are kept, and the
-                    # exchanged pairs above the cut, of nine for each of 1,024 held-back pairs. The
-                    # latter share pairs, so nine of them count as one.
-                    above = max(rate * 1024 * 9 * (1 - mismatched) / max(mismatched, 0.1), 1)
-                    error = math.sqrt(rate * (1 - rate) / len(kept) + rate ** 2 * 9 / above)
-                    self.assertLess(found, rate + 1.96 * error)
+                decided = self.decisions(pairs, "--fdr", str(rate), encoder="hashing:dim=128")
+                judged = list(zip(pairs, decided))[PAIRS // 5:]
+                kept = [good for (good, _, _), (decision, _) in judged if decision == "keep"]
+                self.assertGreater(len(kept), PAIRS * (1 - mismatched) / 4)
+                interval = rate + 1.96 * math.sqrt(rate * (1 - rate) / len(kept))
+                realised[mismatched, rate] = kept.count(False) / len(kept), interval
+        # One in forty may be above its interval; more than two of the 18 with mismatched pairs are so
+        # in one case of a hundred.
+        exceeded = {cell: found for cell, found in realised.items() if found[0] > found[1]}
+        self.assertLessEqual(len(exceeded), 0 if IS_SANITIZED else 2, exceeded)
+        if "PHSIC_RATES" in os.environ:
+            for mismatched in dict.fromkeys(mismatched for mismatched, _ in realised):
+                row = [f"{found:.3f}" for (share, _), (found, _) in realised.items()
+                       if share == mismatched]
+                print(f"| {100 * mismatched:.0f}% | {' | '.join(row)} |")
 
     def test_a_share_is_kept_in_every_part_of_a_run(self):
         pairs = stream(0.15, 6)
