@@ -14,9 +14,9 @@ MODEL = ["--encoder", "hashing:dim=256"]
 PAIRS = 12000
 
 
-def stream(mismatched, seed):
+def stream(mismatched, seed, pairs=PAIRS):
     """Pairs of two made-up languages, as (is good, x, y)."""
-    out = subprocess.run([LANGUAGES, "--pairs", str(PAIRS), "--mismatched", str(mismatched),
+    out = subprocess.run([LANGUAGES, "--pairs", str(pairs), "--mismatched", str(mismatched),
                           "--seed", str(seed)], capture_output=True, check=True, text=True).stdout
     rows = [line.split("\t") for line in out.splitlines()]
     return [(not name.endswith("mismatched"), x, y) for name, x, y in rows]
@@ -105,10 +105,10 @@ class Truth(Case):
                                            delta=0.06)
 
     def test_boilerplate_does_not_vouch_for_itself(self):
-        pairs = stream(0.05, 7)
+        pairs = stream(0.05, 7, PAIRS if IS_SANITIZED else 29000)
         boiler = (False, "kabira lumo kabira", "zzyx qwo zzyx")
         for i in range(50):
-            pairs.insert(2000 + 190 * i, boiler)
+            pairs.insert(2000 + i * (len(pairs) - 2000) // 50, boiler)
         pairs.insert(9000, (False, "dimima gekore noriri", "dimima gekore noriri"))
         decided = self.decisions(pairs, "--p", "0.01")
         copies = [decided[i] for i, pair in enumerate(pairs) if pair == boiler]
