@@ -1,5 +1,7 @@
 #include "decide/cut.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <bit>
 #include <cmath>
@@ -67,6 +69,12 @@ std::string_view name_of(CutSpec::Kind kind) {
     case CutSpec::Kind::kScore: return "score";
   }
   return "unknown";
+}
+
+std::string describe_cut(const CutSpec& cut) {
+  const auto name = name_of(cut.kind);
+  return cut.kind == CutSpec::Kind::kNone ? std::string(name)
+                                          : fmt::format("{} {:g}", name, cut.value);
 }
 
 void CutPolicy::set_spec(const CutSpec& spec) {

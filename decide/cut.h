@@ -12,6 +12,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <string>
 #include <string_view>
 
 #include "core/archive.h"
@@ -29,6 +30,8 @@ struct CutSpec {
 
 // "none", or the name of the option.
 [[nodiscard]] std::string_view name_of(CutSpec::Kind kind);
+// "none", or "p 0.05".
+[[nodiscard]] std::string describe_cut(const CutSpec& cut);
 
 // Chooses the cut of each new model, and remembers what hysteresis needs: where an estimated cut
 // (keep, fdr) changes by less than its own error, the share kept stays what it was; but a rate

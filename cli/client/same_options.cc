@@ -55,6 +55,19 @@ bool makes_a_difference(const OptionMap& present, const std::string& name,
   }
 }
 
+// What the stream has instead of an option that it was not given: a default, or another cut.
+std::string instead_of(const std::string& name, const OptionMap& present) {
+  bool is_default = true;
+  std::string has(default_of(name).value_or(""));
+  if (is_cut_option(name)) {
+    is_default = std::none_of(present.begin(), present.end(),
+                              [](const auto& option) { return is_cut_option(option.first); });
+    has = describe_cut(plan_from(present).cut);
+  }
+  return fmt::format("{}{}", has.empty() ? "none" : printable(has),
+                     is_default ? " (the default)" : "");
+}
+
 }  // namespace
 
 OptionList general_first(OptionList options) {
@@ -80,15 +93,14 @@ void require_same_options(const OptionList& wanted, const RemoteStream& stream,
   std::vector<std::string> problems;
   for (const auto& [name, value] : last) {
     const auto has = present.find(name);
-    const auto fallback = default_of(name).value_or("");
-    auto there = has != present.end() ? has->second : std::string(fallback);
-    const bool is_said = has != present.end() || is_stream_option(name);
-    if ((is_said && value == there) || !makes_a_difference(present, name, value)) continue;
-    if (there.empty()) there = "none";
+    const bool is_said = has != present.end();
+    if (is_said && value == has->second) continue;
+    if (!is_said && is_stream_option(name) && value == default_of(name)) continue;
+    if (!makes_a_difference(present, name, value)) continue;
     problems.push_back(
-        fmt::format("--{}: found {}, but stream {} of {} has {}{}; expected the same, or nothing",
-                    name, value, printable(stream.name), endpoint, printable(there),
-                    has != present.end() ? "" : " (the default)"));
+        fmt::format("--{}: found {}, but stream {} of {} has {}; expected the same, or nothing",
+                    name, value, printable(stream.name), endpoint,
+                    is_said ? printable(has->second) : instead_of(name, present)));
   }
   if (!problems.empty()) throw Error(fmt::format("{}", fmt::join(problems, "\n")));
 }

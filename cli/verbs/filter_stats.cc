@@ -22,12 +22,6 @@ constexpr double kHardlyDependent = 0.6;
 constexpr double kMostlyRandom = 0.8;
 constexpr std::uint64_t kFewestToTell = 100;
 
-std::string describe_cut(const CutSpec& cut) {
-  const auto name = name_of(cut.kind);
-  return cut.kind == CutSpec::Kind::kNone ? std::string(name)
-                                          : fmt::format("{} {:g}", name, cut.value);
-}
-
 FilterJson json_number(const std::optional<double>& number) {
   return number && std::isfinite(*number) ? FilterJson(*number) : FilterJson();
 }

@@ -36,6 +36,19 @@ TEST_CASE("Every option that means something else is told with both values") {
   CHECK_THROWS_WITH(require_same({{"x-encoder", "hashing:dim=128"}}), Contains("hashing:dim=64"));
 }
 
+TEST_CASE("Where a stream has another cut it is told which") {
+  CHECK_THROWS_WITH(require_same({{"keep", "0.5"}}),
+                    Contains("--keep: found 0.5") && Contains("has p 0.05 (the default)"));
+  const RemoteStream strict{"chat", {{"fdr", "0.010"}}, 0, 0};
+  CHECK_THROWS_WITH(require_same_options({{"p", "0.05"}}, strict, "tcp://a:1"),
+                    Contains("has fdr 0.01;"));
+  CHECK_THROWS_WITH(require_same_options({{"fdr", "0.05"}}, strict, "tcp://a:1"),
+                    Contains("has 0.010;"));
+  const RemoteStream counting{"chat", {{"estimator", "pmi"}}, 0, 0};
+  CHECK_THROWS_WITH(require_same_options({{"score", "2"}}, counting, "tcp://a:1"),
+                    Contains("has none (the default)"));
+}
+
 TEST_CASE("What a stream is follows from its options, whatever their order") {
   const auto spec =
       spec_of(RemoteStream{"s", {{"x-kernel", "linear"}, {"kernel", "cosine"}}, 0, 0});

@@ -199,8 +199,8 @@ class Deciding(WithTables):
         daemon = self.daemon("streams.default.p=0.01")
         self.assertIn("expected the same", complaint("filter", "--p", "0.5", self.query,
                                                      *daemon.connect))
-        self.assertIn("expected the same", complaint("filter", "--keep", "0.5", self.query,
-                                                     *daemon.connect))
+        self.assertIn("has p 0.01; expected the same", complaint("filter", "--keep", "0.5",
+                                                                 self.query, *daemon.connect))
         run("filter", "--p", "0.01", self.query, *daemon.connect)
 
     def test_a_stream_is_saved_as_a_model_file(self):
