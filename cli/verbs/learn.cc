@@ -79,10 +79,11 @@ void learn_corpora(const LearnArguments& arguments, LocalSession& session, bool 
     table.finish();
   }
   if (session.facts().pairs == 0) {
+    const auto& corpora = arguments.corpora;
     throw Error(
         fmt::format("{}: found no pair to learn from, expected at least one that no rule "
                     "rejects",
-                    arguments.corpora.front()));
+                    corpora.front() == "-" ? "standard input" : corpora.front()));
   }
   session.finish();
 }
@@ -125,7 +126,7 @@ std::string describe_learned(const LocalSession& session) {
 }  // namespace
 
 void LearnArguments::add_to(CLI::App& verb) {
-  verb.add_option("CORPUS", corpora, "tables of pairs, - for standard input")->required();
+  verb.add_option("CORPUS", corpora, "tables of pairs, - for standard input (default)");
   verb.add_option("-o,--output", output, "the model file to write")
       ->type_name("FILE")
       ->required()

@@ -9,7 +9,7 @@
 namespace phsic {
 
 struct LearnArguments {
-  std::vector<std::string> corpora;
+  std::vector<std::string> corpora = {"-"};
   bool aligned = false;  // the corpora are two files whose lines are pairs
   std::string output;
   bool update = false;

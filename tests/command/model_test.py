@@ -277,6 +277,14 @@ class ModelFiles(Case):
                                                               self.model))
         self.learn(self.corpus, "-o", self.model, "--force")
 
+    def test_no_corpus_is_standard_input(self):
+        self.learn(self.corpus, "-o", self.model)
+        piped = self.folder / "piped.phsic"
+        run("learn", *SMALL, "-o", piped, "--name", "m", stdin=self.corpus.read_bytes())
+        self.assertEqual(piped.read_bytes(), self.model.read_bytes())
+        self.assertIn("standard input: found no pair", complaint("learn", "-o", piped, "--force"))
+        self.assertIn("found 1 file", complaint("learn", "--aligned", "-o", piped, expect=2))
+
     def test_a_model_scores_as_the_table_would_that_it_was_learned_from(self):
         self.learn(self.corpus, "-o", self.model)
         query = tsv(row[1:] for row in bitext(300, 42, 0.2))
