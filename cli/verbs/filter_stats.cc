@@ -20,6 +20,7 @@ using FilterJson = nlohmann::ordered_json;
 constexpr double kHardlyDependent = 0.6;
 // An input of which more than this looks random is not what the model knows.
 constexpr double kMostlyRandom = 0.8;
+// Fewer pairs judged say nothing of the others.
 constexpr std::uint64_t kFewestToTell = 100;
 
 FilterJson json_number(const std::optional<double>& number) {
@@ -76,7 +77,7 @@ FilterStats::Facts FilterStats::facts_of(const Session& session) {
 }
 
 std::optional<double> FilterStats::random_share() const {
-  if (judged_ == 0) return std::nullopt;
+  if (judged_ < kFewestToTell) return std::nullopt;
   return std::min(1.0, 2 * static_cast<double>(above_half_) / static_cast<double>(judged_));
 }
 
@@ -134,7 +135,7 @@ std::string FilterStats::summary(const Facts& facts) const {
   }
   text += '\n';
   const bool learned_nothing = facts.self_auc.value_or(1) < kHardlyDependent;
-  if (learned_nothing || (judged_ >= kFewestToTell && *random > kMostlyRandom)) {
+  if (learned_nothing || random.value_or(0) > kMostlyRandom) {
     text +=
         "phsic: x and y hardly depend on each other. Are these the right columns, the right way "
         "round, and the lines of both sides aligned?\n";

@@ -37,7 +37,7 @@ class FilterStats {
   [[nodiscard]] std::string histogram() const;
 
   // The estimated share of random pairings among the pairs judged (Storey, 2002): twice those whose
-  // p-value is above a half. None if none was judged.
+  // p-value is above a half. None if too few were judged to tell.
   [[nodiscard]] std::optional<double> random_share() const;
   // The estimated share of all others that the cut has dropped: (d - r (1 - p)) / (1 - r), where a
   // share d was dropped, r are random pairings, and p is the p-value at the cut.

@@ -277,6 +277,18 @@ class Output(Filtered):
         self.assertIsNone(json.loads(stats.read_text())["good_lost_estimate"])
         self.assertEqual({one["pairs"] for one in json.loads(stats.read_text())["p_values"]}, {0})
 
+    def test_a_few_pairs_tell_nothing_of_how_many_are_random(self):
+        stats = self.folder / "s.json"
+        table = self.table(self.lines)
+        for lines, is_told in ((self.lines[:5], False), (self.lines, True)):
+            _, told = self.filter("--learn", table, "--stats", stats,
+                                  stdin="".join(line + "\n" for line in lines))
+            for words in ("look like random pairings", "of the others are cut"):
+                self.assertEqual(words in told, is_told)
+            found = json.loads(stats.read_text())
+            for name in ("random_share", "good_lost_estimate"):
+                self.assertEqual(found[name] is not None, is_told)
+
     def test_p_values_are_counted_up_to_each_bound(self):
         stats = self.folder / "s.json"
         found = run("score", *SMALL, "--two-pass", "--with", "p-value", self.table(self.lines))
