@@ -139,7 +139,9 @@ class FilterRun {
   }
 
   void tell() {
-    const auto facts = FilterStats::facts_of(pass_.session());
+    auto facts = FilterStats::facts_of(pass_.session());
+    const auto& model = arguments_.pass.model;
+    facts.teaches_daemon = !model.daemon.endpoint.empty() && !model.no_learn;
     if (stats_file_) {
       stats_file_->write(stats_.json(facts));
       stats_file_->finish();

@@ -92,6 +92,11 @@ double FilterStats::share_kept() const {
   return lines_ > 0 ? static_cast<double>(kept_) / static_cast<double>(lines_) : 0;
 }
 
+std::uint64_t FilterStats::count_of(ReasonCode reason) const {
+  const auto found = reasons_.find(reason);
+  return found == reasons_.end() ? 0 : found->second;
+}
+
 std::string FilterStats::json(const Facts& facts) const {
   FilterJson out;
   out["lines"] = lines_;
@@ -139,6 +144,12 @@ std::string FilterStats::summary(const Facts& facts) const {
     text +=
         "phsic: x and y hardly depend on each other. Are these the right columns, the right way "
         "round, and the lines of both sides aligned?\n";
+  }
+  const auto duplicates = count_of(reasons::kDuplicate) + count_of(reasons::kNearDuplicate);
+  if (facts.teaches_daemon && 2 * duplicates > lines_) {
+    text +=
+        "phsic: the stream has learned these pairs already; --no-learn judges them by their "
+        "scores\n";
   }
   if (facts.floor) {
     text += fmt::format(

@@ -26,6 +26,7 @@ class FilterStats {
     std::optional<double> self_auc;
     std::optional<double> p_at_cut;  // the p-value of the lowest score kept
     std::optional<double> floor;     // the smallest p-value there is, where the cut asks for less
+    bool teaches_daemon = false;     // the pairs were learned by a stream that outlives the filter
   };
   [[nodiscard]] static Facts facts_of(const Session& session);
 
@@ -48,6 +49,7 @@ class FilterStats {
   static constexpr std::array kBounds = {.001, .003, .01, .03, .1, .3, 1.0};
 
   [[nodiscard]] double share_kept() const;
+  [[nodiscard]] std::uint64_t count_of(ReasonCode reason) const;
 
   std::uint64_t lines_ = 0;
   std::uint64_t kept_ = 0;

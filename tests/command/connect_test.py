@@ -203,6 +203,15 @@ class Deciding(WithTables):
                                                                  self.query, *daemon.connect))
         run("filter", "--p", "0.01", self.query, *daemon.connect)
 
+    def test_pairs_that_were_learned_already_are_told(self):
+        daemon = self.daemon()
+        hint = b"--no-learn judges them by their scores"
+        for flags, is_told in (([], False), ([], True), (["--no-learn"], False)):
+            done = attempt("filter", self.pairs, *flags, *daemon.connect)
+            self.assertEqual(hint in done.stderr, is_told)
+        twice = self.file("twice.tsv", (self.pairs.read_text()) * 3)
+        self.assertNotIn(hint, attempt("filter", *SMALL, twice).stderr)
+
     def test_a_stream_is_saved_as_a_model_file(self):
         model = self.folder / "m.phsic"
         self.assertIn("keeps no state", complaint("save", "-o", model, *self.daemon().connect))
