@@ -170,6 +170,15 @@ class Deciding(WithTables):
                      "no_identical"):
             self.assertIn(word, offline)
 
+    def test_a_daemon_leaves_in_what_a_pair_has_taught_itself(self):
+        for how in (["--two-pass", self.pairs], ["--learn", self.pairs, self.query]):
+            with self.subTest(how=how[0]):
+                found = run("filter", "--annotate", *how, *self.daemon().connect)
+                self.assertEqual(found, run("filter", "--annotate", "--keep-own-share", *how,
+                                            *SMALL))
+                self.assertIn("\tkeep\t", found)
+                self.assertIn("\tcut", found)
+
     def test_a_filter_says_itself_what_becomes_of_undecided_pairs(self):
         for flags in ([], ["--undecided", "reject"], ["--undecided", "keep"]):
             self.assertEqual(run("filter", self.pairs, *flags, *self.daemon().connect),
