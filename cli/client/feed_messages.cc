@@ -52,18 +52,14 @@ std::string describe_event(const JsonObject& message) {
   return line;
 }
 
+// What is on one scale for the life of a stream comes before the raw score.
 std::string describe_score(const JsonObject& message) {
-  std::string line;
-  if (const auto score = message.find_number("score")) {
-    line = fmt::format("{:>10.4f}", *score);
-  } else {
-    line = fmt::format("{:>10}", "-");
-  }
+  const auto percentile = message.find_number("percentile");
+  auto line = percentile ? fmt::format("{:>5.1f}%", 100 * *percentile) : fmt::format("{:>6}", "-");
   const auto p_value = message.find_number("p_value");
   line += p_value ? fmt::format("  p {:<8.2g}", *p_value) : fmt::format("  p {:<8}", "-");
-  if (const auto percentile = message.find_number("percentile")) {
-    line += fmt::format(" {:>5.1f}%", 100 * *percentile);
-  }
+  const auto score = message.find_number("score");
+  line += score ? fmt::format(" {:>10.4f}", *score) : fmt::format(" {:>10}", "-");
   if (const auto reason = message.find_text("reason")) {
     line += fmt::format("  {}", printable(*reason));
   }
@@ -92,8 +88,9 @@ bool FeedFilter::wants(std::string_view topic, const JsonObject& message) const 
     const auto value = message.find_number(name);
     return value && (!least || is_less(*least, *value)) && (!most || is_less(*value, *most));
   };
-  return fits("score", above, below, std::less<>()) &&
-         fits("p_value", min_p, max_p, std::less_equal<>());
+  return fits("percentile", min_percentile, max_percentile, std::less_equal<>()) &&
+         fits("p_value", min_p, max_p, std::less_equal<>()) &&
+         fits("score", above, below, std::less<>());
 }
 
 std::string GapFinder::look(std::string_view topic, const JsonObject& message) {

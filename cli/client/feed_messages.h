@@ -14,7 +14,10 @@ namespace phsic {
 
 struct FeedFilter {
   std::vector<std::string> topics;  // "score", "flag", "event"; empty: all
-  // A message with another score or p-value, or none, is not wanted. Events have neither and are.
+  // A message with another percentile, p-value or score, or none, is not wanted. Events have none
+  // of them and are.
+  std::optional<double> min_percentile;
+  std::optional<double> max_percentile;
   std::optional<double> below;
   std::optional<double> above;
   std::optional<double> max_p;

@@ -137,10 +137,14 @@ void TailArguments::add_to(CLI::App& verb) {
       ->allow_extra_args(false)
       ->check(CLI::IsMember({"score", "flag", "event"}))
       ->type_name("TOPIC,...");
-  verb.add_option("--below", filter.below, "only scores below this")->type_name("SCORE");
-  verb.add_option("--above", filter.above, "only scores above this")->type_name("SCORE");
+  verb.add_option("--max-percentile", filter.max_percentile, "only percentiles up to this, 0 to 1")
+      ->type_name("SHARE");
+  verb.add_option("--min-percentile", filter.min_percentile, "only percentiles from this on")
+      ->type_name("SHARE");
   verb.add_option("--max-p", filter.max_p, "only p-values up to this")->type_name("P");
   verb.add_option("--min-p", filter.min_p, "only p-values from this on")->type_name("P");
+  verb.add_option("--below", filter.below, "only raw scores below this")->type_name("SCORE");
+  verb.add_option("--above", filter.above, "only raw scores above this")->type_name("SCORE");
   verb.add_option("--count", count, "end after so many messages (default: at Ctrl-C)")
       ->check(CLI::Range(std::uint64_t{1}, std::uint64_t{1} << 62U))
       ->type_name("N");

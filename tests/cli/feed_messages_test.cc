@@ -31,7 +31,7 @@ TEST_CASE("Topics are chosen by what follows the stream's name") {
   CHECK_FALSE(filter.wants_topic("flag/score"));
 }
 
-TEST_CASE("Scores and p-values are held against their limits, events are not") {
+TEST_CASE("Scores, percentiles and p-values are held against their limits, events are not") {
   FeedFilter filter;
   filter.below = 2;
   filter.above = 1;
@@ -45,6 +45,15 @@ TEST_CASE("Scores and p-values are held against their limits, events are not") {
   CHECK(wants(by_p, "c/score", R"({"score":1,"p_value":0.05})"));
   CHECK_FALSE(wants(by_p, "c/score", R"({"score":1,"p_value":0.06})"));
   CHECK_FALSE(wants(by_p, "c/score", R"({"score":1})"));
+  FeedFilter by_percentile;
+  by_percentile.min_percentile = 0.1;
+  by_percentile.max_percentile = 0.2;
+  CHECK(wants(by_percentile, "c/score", R"({"percentile":0.1})"));
+  CHECK(wants(by_percentile, "c/score", R"({"percentile":0.2})"));
+  CHECK_FALSE(wants(by_percentile, "c/score", R"({"percentile":0.09})"));
+  CHECK_FALSE(wants(by_percentile, "c/score", R"({"percentile":0.21})"));
+  CHECK_FALSE(wants(by_percentile, "c/score", R"({"percentile":null})"));
+  CHECK(wants(by_percentile, "c/event", R"({"event":"drift"})"));
 }
 
 TEST_CASE("Numbers that are missing are messages that were lost, of each topic by itself") {
@@ -73,6 +82,8 @@ TEST_CASE("A score is shown on one line with all that came with it") {
                        Contains("p 0.012") && Contains("61.0%") && Contains("m-1") &&
                        Contains(R"("how??[2J" | "fine")"));
   CHECK_THAT(line, !Contains("\n") && !Contains("\x1b"));
+  CHECK(line.find("61.0%") < line.find("p 0.012"));
+  CHECK(line.find("p 0.012") < line.find("1.8300"));
   CHECK_THAT(describe("chat/score", R"({"score":null,"problem":"x: no numbers"})"),
              Contains("x: no numbers"));
 }

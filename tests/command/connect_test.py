@@ -356,6 +356,18 @@ class Live(Connected):
         self.assertIn("default/event", line)
         self.assertIn("refresh model=", line)
 
+    def test_tail_shows_the_percentiles_that_were_asked_for(self):
+        daemon = self.daemon()
+        self.tail(daemon)  # as long as the other needs to be there, too
+        run("score", *daemon.connect, stdin=tsv(row[1:] for row in bitext(600, 32, 0.2)))
+        tail = Running(self, "tail", "--topic", "score", "--min-percentile", "0.2",
+                       "--max-percentile", "0.6", "--count", "20", "--json", *daemon.connect)
+        while tail.process.poll() is None:
+            run("score", "--no-learn", *daemon.connect,
+                stdin=tsv(row[1:] for row in bitext(100, 33, 0.2)))
+        percentiles = [json.loads(tail.next_line())["percentile"] for _ in range(20)]
+        self.assertTrue(all(0.2 <= percentile <= 0.6 for percentile in percentiles), percentiles)
+
     def test_a_table_of_no_use_has_a_status_of_its_own(self):
         daemon = self.daemon()
         table = self.file("t.tsv", "a\tb\n" * 30)
