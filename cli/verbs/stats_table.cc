@@ -65,6 +65,13 @@ class Columns {
   }
 
  private:
+  // How a statistic is called on the screen. `duplicates` counts ids that came before, beside which
+  // `reasons duplicate` would seem to contradict it.
+  static std::string title_of(std::string_view prefix, std::string_view name) {
+    if (!prefix.empty()) return fmt::format("{} {}", printable(prefix), printable(name));
+    return name == "duplicates" ? "known ids" : printable(name);
+  }
+
   // An object's members have its name before theirs: "latency p50".
   void add_members(const dom::object& object, std::string_view prefix) {
     for (const auto [name, value] : object) {
@@ -75,8 +82,7 @@ class Columns {
       }
       // Quantiles have the unit of what they are of; the state's statistics have their own.
       const auto statistic = unit_of_statistic(prefix) == Unit::kNone ? name : prefix;
-      const auto title = prefix.empty() ? printable(name)
-                                        : fmt::format("{} {}", printable(prefix), printable(name));
+      const auto title = title_of(prefix, name);
       const auto [cell, is_new] = cells_.insert({{title, titles_.size() - 1}, ""});
       if (is_new) cell->second = describe_value(statistic, value);
       if (std::find(names_.begin(), names_.end(), title) == names_.end()) names_.push_back(title);
