@@ -10,6 +10,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <cstdio>
 #include <cstring>
 #include <exception>
 #include <new>
@@ -219,6 +220,17 @@ class ArchiveEncoder : public ByteSink::Encoder {
   std::unique_ptr<archive, Free> archive_;  // its end calls take()
 };
 
+// Of a name by which one would take plain text for something else.
+void tell_if_not_compressed(std::string_view path) {
+  for (const char* const ending : {".lz4", ".br", ".zip", ".Z", ".lzma"}) {
+    if (!path.ends_with(ending)) continue;
+    const auto told =
+        fmt::format("phsic: {}: plain text is written, as {} is none of .gz, .bz2, .xz and .zst\n",
+                    printable(path), ending);
+    std::fputs(told.c_str(), stderr);
+  }
+}
+
 std::unique_ptr<ByteSink::Encoder> make_encoder(ByteSink::File& file, std::string_view path) {
   if (path.ends_with(".gz")) return std::make_unique<GzipEncoder>(file);
   constexpr std::pair<std::string_view, const char*> kFilters[] = {
@@ -226,6 +238,7 @@ std::unique_ptr<ByteSink::Encoder> make_encoder(ByteSink::File& file, std::strin
   for (const auto& [ending, filter] : kFilters) {
     if (path.ends_with(ending)) return std::make_unique<ArchiveEncoder>(file, filter);
   }
+  tell_if_not_compressed(path);
   return std::make_unique<PlainEncoder>(file);
 }
 

@@ -318,6 +318,14 @@ class Output(Filtered):
                     self.folder / "k.tsv.zst").splitlines()
         self.assertEqual(len(again), plain.count(b"\n"))
 
+    def test_a_name_of_another_compression_is_told(self):
+        table = self.table(self.lines)
+        for ending, is_told in (("lz4", True), ("Z", True), ("zip", True), ("tsv", False)):
+            path = self.folder / f"k.{ending}"
+            out, told = self.filter(table, "-o", path)
+            self.assertEqual("plain text is written" in told, is_told)
+            self.assertEqual(path.read_text(), run("filter", *SMALL, table))
+
     def test_files_that_are_read_are_not_written(self):
         table = self.table(self.lines)
         for flags in (["-o", table], ["--rejected", table], ["--stats", table]):
