@@ -27,6 +27,7 @@
 #include "cli/verbs/tail.h"
 #include "cli/verbs/top.h"
 #include "core/error.h"
+#include "decide/decide_spec.h"
 #include "wire/printable.h"
 
 namespace {
@@ -124,6 +125,17 @@ class Verbs {
   phsic::StateRebuildArguments state_rebuild_;
 };
 
+// Says of flags of earlier versions what to write instead.
+void advise(int argc, char** argv) {
+  for (int i = 1; i < argc; ++i) {
+    std::string_view flag = argv[i];
+    if (!flag.starts_with("--")) continue;
+    flag = flag.substr(0, flag.find('='));
+    const auto advice = phsic::advice_for(flag.substr(2));
+    if (!advice.empty()) fmt::print(stderr, "phsic: {}: {}\n", flag, advice);
+  }
+}
+
 int run(int argc, char** argv) {
   CLI::App app("How well two texts belong together, judged by all pairs seen so far.", "phsic");
   app.set_version_flag("--version", "phsic " PHSIC_VERSION);
@@ -147,7 +159,9 @@ int run(int argc, char** argv) {
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& problem) {
-    return app.exit(problem) == 0 ? kDone : kUsage;
+    if (app.exit(problem) == 0) return kDone;
+    advise(argc, argv);
+    return kUsage;
   }
   if (std::fflush(stdout) != 0) throw phsic::Error("standard output cannot be written");
   return kDone;

@@ -171,7 +171,8 @@ std::string decide_notation(const DecideOption& option, const YamlNode& value) {
 
 std::string_view advice_for(std::string_view name) {
   return name == "flag-p-value" ? "found an option of earlier versions, expected p: write `p: "
-                                  "VALUE` instead, or `p: 1` for 0 (docs/filtering.md)"
+                                  "VALUE` instead (as a flag `--p VALUE`), or `p: 1` for 0 "
+                                  "(docs/filtering.md)"
                                 : "";
 }
 

@@ -157,6 +157,9 @@ class Decisions(Filtered):
         self.assertIn("p: VALUE", complaint("filter", "--config", old, table))
         old = self.file("d.yaml", "streams:\n  a: {flag-p-value: 0.1}\n")
         self.assertIn("p: VALUE", complaint("filter", "--config", old, table))
+        told = complaint("filter", "--flag-p-value", "0.1", table, expect=2)
+        self.assertIn("--flag-p-value: found an option of earlier versions", told)
+        self.assertIn("--p VALUE", told)
         none = self.file("none.yaml", "rules: []\n")
         self.assertEqual(self.filter("--config", none, table)[0],
                          self.filter("--rules", "none", table)[0])
