@@ -69,6 +69,7 @@ parser.add_argument("--cache")
 parser.add_argument("threshold", type=float)
 parser.add_argument("command", nargs=argparse.REMAINDER)
 arguments = parser.parse_args()
+open(arguments.cache, "w").close()
 lines = sys.stdin.buffer.readlines()
 scores = subprocess.run(arguments.command, input=b"".join(lines), stdout=subprocess.PIPE,
                         check=True).stdout.splitlines()
@@ -82,6 +83,12 @@ for line, score in zip(lines, scores):
         share = found.count("\n") / len(self.rows)
         self.assertTrue(0.4 < share < 0.6, f"half of the pairs are kept, found {share}")
         self.assertNotIn("nothing on the left", found)
+        # Scores of another model are not found in the cache, whatever its name.
+        self.opus_cleaner("phsic_score.json", table, MODEL=self.model)
+        self.assertEqual(len(list(self.folder.glob("*.dbm"))), 1)
+        run("learn", *SMALL, "--p", "0.02", self.corpus, "-o", self.model, "--force")
+        self.opus_cleaner("phsic_score.json", table, MODEL=self.model)
+        self.assertEqual(len(list(self.folder.glob("*.dbm"))), 2)
 
     def test_opusfilter_takes_the_filter_as_its_own(self):
         # The interface that its documentation asks of custom filters.
