@@ -101,6 +101,13 @@ accuracy: packages  ## how well scores do on the labelled data in DATA=FOLDER
 	cmake --build --preset release -j $(JOBS) --target phsic
 	bench/accuracy build/release/bin/phsic "$(DATA)"
 
+.PHONY: cuts
+cuts: packages  ## what each cut keeps and loses of made-up pairs, or of the labelled ones in DATA=FILE
+	cmake --preset release
+	cmake --build --preset release -j $(JOBS) --target phsic two_languages
+	bench/cuts build/release/bin/phsic \
+	  $(if $(DATA),"$(DATA)",--made-up build/release/two_languages)
+
 .PHONY: sanitize
 sanitize: sanitize-address sanitize-thread  ## run the tests under address, undefined and thread sanitizers
 
