@@ -42,9 +42,9 @@ ServedStream::ServedStream(boost::asio::io_context& loop, const StreamSettings& 
                                    std::move(prepared.opened.recovery), std::move(prepared.journal),
                                    *this)) {}
 
-void ServedStream::update(const StreamSettings& settings) {
-  feed_texts_ = settings.feed_texts;
-  lane_->update(settings);
+void ServedStream::update(LaneUpdate update) noexcept {
+  feed_texts_ = update.settings.feed_texts;
+  lane_->update(std::move(update));
 }
 
 void ServedStream::look_for_audience() {
@@ -108,7 +108,8 @@ void ServedStream::tell(const StreamEvent& event) {
 }
 
 void Registry::start(const StreamSettings& settings, PreparedStream prepared, Streams& started) {
-  if (prepared.journal != nullptr) feed_.go_on(settings.name, prepared.feed);
+  const bool is_kept = prepared.journal != nullptr;
+  const auto feed = std::move(prepared.feed);
   const auto closed = [this] {
     ++closed_count_;
     if (closed_) closed_();
@@ -116,11 +117,15 @@ void Registry::start(const StreamSettings& settings, PreparedStream prepared, St
   started.emplace(std::piecewise_construct, std::forward_as_tuple(settings.name),
                   std::forward_as_tuple(std::ref(loop_), settings, std::move(prepared),
                                         std::ref(feed_), closed));
+  // What the lane tells is published by the loop: after this.
+  if (is_kept) feed_.go_on(settings.name, feed);
 }
 
-void Registry::add(Streams& started) {
-  for (const auto& [name, stream] : started) log(LogLevel::kInfo, "stream", {{"stream", name}});
-  streams_.merge(started);
+void Registry::drop(Streams& started) {
+  while (!started.empty()) {
+    const auto dropped = started.extract(started.begin());
+    feed_.forget(dropped.key());
+  }
 }
 
 ServedStream& Registry::find(const std::string& name) {

@@ -31,7 +31,7 @@ class ServedStream : public LaneListener {
   [[nodiscard]] Lane& lane() { return *lane_; }
   [[nodiscard]] const Lane& lane() const { return *lane_; }
 
-  void update(const StreamSettings& settings);
+  void update(LaneUpdate update) noexcept;
   // Somebody subscribed to the feed, or left.
   void look_for_audience();
   // Tells the feed and the log of requests that were refused since it was told last.
@@ -75,10 +75,13 @@ class Registry {
 
   Registry(boost::asio::io_context& loop, FeedLog& feed) : loop_(loop), feed_(feed) {}
 
-  // Starts a stream beside others that were started. It is served when it is added.
+  // Starts a stream beside others that were started. It is served when it is added; `started` must
+  // be added or dropped.
   void start(const StreamSettings& settings, PreparedStream prepared, Streams& started);
-  // Takes over all streams that were started. Cannot fail.
-  void add(Streams& started);
+  // Takes over all streams that were started.
+  void add(Streams& started) noexcept { streams_.merge(started); }
+  // Ends those that were started.
+  void drop(Streams& started);
   // The stream of that name; an empty name means the only stream. Throws a RequestError that lists
   // all streams.
   [[nodiscard]] ServedStream& find(const std::string& name);

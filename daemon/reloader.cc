@@ -68,15 +68,17 @@ void Reloader::stop() {
 }
 
 void Reloader::finish(Config wanted, NewStreams& added) {
+  // Noted before some of them are moved to their lanes.
+  const auto names = names_of(added);
   if (is_stopped_) {
-    StreamOpener::withdraw(added);
+    opener_.withdraw(names);
     end();
     return;
   }
   try {
     adopt_(std::move(wanted), added);
   } catch (const std::exception& problem) {
-    StreamOpener::withdraw(added);
+    opener_.withdraw(names);
     refuse(problem.what());
     return;
   }

@@ -20,8 +20,8 @@ namespace phsic {
 class Reloader {
  public:
   using NewStreams = std::map<std::string, PreparedStream>;
-  // Takes over a configuration that was read, in the loop. Throws an Error when it cannot, and has
-  // changed nothing then.
+  // Takes over a configuration that was read, in the loop, and starts the new streams. Throws when
+  // it cannot: it has changed nothing then, and no stream that it was given is at work.
   using Adopt = std::function<void(Config, NewStreams&)>;
 
   // `reread` gives the configuration anew, or throws an Error that says what is wrong with it.

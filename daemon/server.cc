@@ -11,6 +11,8 @@
 
 #include "daemon/log.h"
 #include "daemon/notify.h"
+#include "daemon/serving/when_memory.h"
+#include "engine/reason.h"
 
 namespace phsic {
 namespace {
@@ -153,6 +155,9 @@ void Server::finish_start(std::vector<PreparedStream> streams) {
     registry_.start(config_.streams[i], std::move(streams[i]), started);
   }
   registry_.add(started);
+  for (const auto& [name, stream] : registry_.all()) {
+    log(LogLevel::kInfo, "stream", {{"stream", name}});
+  }
   transports_.start_sources();
   for (auto& [name, stream] : registry_.all()) stream.look_for_audience();
   log(LogLevel::kInfo, "ready", {{"version", PHSIC_VERSION}, {"streams", registry_.all().size()}});
@@ -172,27 +177,48 @@ void Server::break_off_start() {
 
 // ---- A reload ----
 
+// What can fail comes first: all or nothing.
 void Server::adopt(Config wanted, Reloader::NewStreams& added) {
-  // What can fail comes first: all or nothing.
   std::vector<std::unique_ptr<Source>> sources;
+  std::vector<std::pair<ServedStream*, LaneUpdate>> updates;
   for (const auto& settings : wanted.streams) {
-    if (!added.contains(settings.name)) continue;
-    sources.push_back(transports_.make_source(settings.ingest, settings.name));
+    if (added.contains(settings.name)) {
+      sources.push_back(transports_.make_source(settings.ingest, settings.name));
+    } else {
+      updates.emplace_back(&registry_.find(settings.name), LaneUpdate(settings));
+    }
   }
-  Registry::Streams started;
-  for (const auto& settings : wanted.streams) {
-    const auto found = added.find(settings.name);
-    if (found != added.end()) registry_.start(settings, std::move(found->second), started);
-  }
-  for (const auto& settings : wanted.streams) {
-    if (!started.contains(settings.name)) registry_.find(settings.name).update(settings);
-  }
+  auto started = start_new(wanted, added);
+  // From here on the configuration is in force.
   registry_.add(started);
-  for (auto& source : sources) transports_.start(std::move(source));
+  for (auto& [stream, update] : updates) stream->update(std::move(update));
   config_ = std::move(wanted);
-  set_up_log(config_.log_level, config_.log_format);
-  for (auto& [name, stream] : registry_.all()) stream.look_for_audience();
-  log(LogLevel::kInfo, "reloaded", {{"streams", registry_.all().size()}});
+  try {
+    for (const auto& [name, stream] : added) log(LogLevel::kInfo, "stream", {{"stream", name}});
+    for (auto& source : sources) transports_.start(std::move(source));
+    set_up_log(config_.log_level, config_.log_format);
+    for (auto& [name, stream] : registry_.all()) stream.look_for_audience();
+    log(LogLevel::kInfo, "reloaded", {{"streams", registry_.all().size()}});
+  } catch (const std::exception& problem) {
+    when_there_is_memory([&] {
+      log(LogLevel::kError, "reloaded in part", {{"problem", reason(problem)}});
+    });
+  }
+}
+
+// Starts the new streams, or none of them.
+Registry::Streams Server::start_new(const Config& wanted, Reloader::NewStreams& added) {
+  Registry::Streams started;
+  try {
+    for (const auto& settings : wanted.streams) {
+      const auto found = added.find(settings.name);
+      if (found != added.end()) registry_.start(settings, std::move(found->second), started);
+    }
+  } catch (...) {
+    registry_.drop(started);
+    throw;
+  }
+  return started;
 }
 
 // ---- The end ----

@@ -57,6 +57,7 @@ class Server {
   void finish_start(std::vector<PreparedStream> streams);
   void break_off_start();
   void adopt(Config wanted, Reloader::NewStreams& added);
+  [[nodiscard]] Registry::Streams start_new(const Config& wanted, Reloader::NewStreams& added);
   void drain();
   void arm_drain_timer();
   void stop_if_drained();

@@ -11,6 +11,12 @@
 
 namespace phsic {
 
+std::vector<std::string> names_of(const std::map<std::string, PreparedStream>& streams) {
+  std::vector<std::string> names;
+  for (const auto& [name, stream] : streams) names.push_back(name);
+  return names;
+}
+
 StreamOpener::StreamOpener(const Config& config, StateWriter::Watcher watcher,
                            StateWriter::LogWatcher log_watcher)
     : watcher_(std::move(watcher)), log_watcher_(std::move(log_watcher)) {
@@ -67,16 +73,15 @@ std::map<std::string, PreparedStream> StreamOpener::open_new(const Config& runni
       if (stream.journal != nullptr) stream.feed = stream.journal->feed();
     }
   } catch (...) {
-    withdraw(prepared);
+    withdraw(names_of(prepared));
     throw;
   }
   return prepared;
 }
 
-void StreamOpener::withdraw(std::map<std::string, PreparedStream>& streams) {
-  for (auto& [name, stream] : streams) {
-    if (stream.journal != nullptr) stream.journal->withdraw();
-  }
+void StreamOpener::withdraw(const std::vector<std::string>& names) {
+  if (state_writer_ == nullptr) return;
+  for (const auto& name : names) state_writer_->withdraw(name);
 }
 
 std::unique_ptr<StateWriter> StreamOpener::make_state_writer(const Config& config) {

@@ -27,6 +27,9 @@ struct PreparedStream {
   std::map<std::string, std::uint64_t> feed;  // the last numbers that were given
 };
 
+[[nodiscard]] std::vector<std::string> names_of(
+    const std::map<std::string, PreparedStream>& streams);
+
 class StreamOpener {
  public:
   // Locks the state, if there is one. Both watchers are called from other threads. Throws an Error.
@@ -42,8 +45,9 @@ class StreamOpener {
   [[nodiscard]] std::map<std::string, PreparedStream> open_new(const Config& running,
                                                                const Config& wanted,
                                                                StartProgress& progress);
-  // They are not going to be used: nothing of them stays in the state.
-  static void withdraw(std::map<std::string, PreparedStream>& streams);
+  // Streams that open_new() gave are not going to be used: nothing of them stays in the state,
+  // where it had nothing of them before. REQUIRES: they are not at work.
+  void withdraw(const std::vector<std::string>& names);
 
   // Null: nothing is kept, or not yet.
   [[nodiscard]] StateWriter* state_writer() const { return state_writer_.get(); }

@@ -71,6 +71,12 @@ KeptStream& KeptStreams::add(const std::string& name, const std::string& identit
   return streams_.emplace_back(name, identity, options, std::move(ask_for_snapshot));
 }
 
+KeptStream& KeptStreams::last_of(const std::string& name) {
+  const std::lock_guard lock(mutex_);
+  return *std::find_if(streams_.rbegin(), streams_.rend(),
+                       [&](const KeptStream& stream) { return stream.name() == name; });
+}
+
 void KeptStreams::forget(KeptStream& stream) {
   const std::lock_guard lock(asking_);
   stream.ask_for_snapshot_ = nullptr;

@@ -78,6 +78,8 @@ class KeptStreams {
   // The result lives as long as this.
   KeptStream& add(const std::string& name, const std::string& identity, const std::string& options,
                   std::function<void()> ask_for_snapshot);
+  // The last one of that name. REQUIRES: there is one.
+  [[nodiscard]] KeptStream& last_of(const std::string& name);
   // From now on the stream is asked for nothing, and a failure does not concern it.
   void forget(KeptStream& stream);
   // The streams that were not forgotten.

@@ -31,10 +31,10 @@ KeptStream& StateWriter::open(const std::string& name, const std::string& identi
   return stream;
 }
 
-void StateWriter::withdraw(KeptStream& stream) {
+void StateWriter::withdraw(const std::string& name) {
   WriteItem item;
   item.kind = WriteItem::Kind::kWithdraw;
-  item.stream = &stream;
+  item.stream = &streams_.last_of(name);
   queue_.add(std::move(item));
 }
 

@@ -55,9 +55,11 @@ class StateWriter {
                    const StateMark& last, std::function<void()> ask_for_snapshot);
   // From now on the stream is asked for nothing.
   void forget(KeptStream& stream) { streams_.forget(stream); }
-  // A stream that was opened is not going to be used: as soon as can be, the file has of it what it
-  // had before. REQUIRES: no entry of it was appended.
-  void withdraw(KeptStream& stream);
+  // The stream of that name that was opened last is not going to be used: as soon as can be, the
+  // file has the record of it that it had before, or nothing of it. Where there was a record, what
+  // was handed in since stays: the stream goes on from there. REQUIRES: there is such a stream, and
+  // nothing more of it is handed in.
+  void withdraw(const std::string& name);
 
   // Takes over an entry that ends at `mark`; waits while very much is waiting already.
   void append(KeptStream& stream, const StateMark& mark, std::uint64_t pairs, std::string entry);

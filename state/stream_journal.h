@@ -40,9 +40,6 @@ class StreamJournal : public ModelCycle::Notes {
   StreamJournal(StreamJournal&&) = delete;
   StreamJournal& operator=(StreamJournal&&) = delete;
 
-  // The stream is not going to be used: the file gets back the record that it had before. REQUIRES:
-  // nothing was noted down.
-  void withdraw() { state_writer_.withdraw(*stream_); }
   // The last number of each of the stream's topics before it was opened here.
   [[nodiscard]] const std::map<std::string, std::uint64_t>& feed() const { return stream_->feed(); }
 

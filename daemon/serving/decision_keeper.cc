@@ -60,9 +60,9 @@ void DecisionKeeper::adopt(std::string adoption) {
   owes_note_ = false;
 }
 
-void DecisionKeeper::set_plan(const DecidePlan& plan, std::string options) {
+void DecisionKeeper::set_plan(std::shared_ptr<const DecidePlan> plan, std::string options) {
   const std::lock_guard lock(mutex_);
-  wanted_ = Wanted{plan, std::move(options)};
+  wanted_ = Wanted{std::move(plan), std::move(options)};
 }
 
 void DecisionKeeper::follow_plan() {
@@ -72,8 +72,8 @@ void DecisionKeeper::follow_plan() {
     wanted.swap(wanted_);
   }
   if (wanted) {
-    const bool is_other_cut = wanted->plan.cut != memory_.plan().cut;
-    memory_.set_plan(wanted->plan);
+    const bool is_other_cut = wanted->plan->cut != memory_.plan().cut;
+    memory_.set_plan(*wanted->plan);
     options_ = std::move(wanted->options);
     if (is_other_cut && has_model()) {
       stream_.set_cut(choose(stream_.published()->calibration()));

@@ -4,7 +4,7 @@
 // For the learner's thread, but for what says otherwise.
 #pragma once
 
-#include <cstdint>
+#include <memory>
 #include <mutex>
 #include <optional>
 #include <span>
@@ -46,7 +46,7 @@ class DecisionKeeper : public ModelCycle::Notes {
 
   // Another plan holds from now on: any thread. Comes into force with follow_plan(), also for the
   // model in use.
-  void set_plan(const DecidePlan& plan, std::string options);
+  void set_plan(std::shared_ptr<const DecidePlan> plan, std::string options);
   void follow_plan();
 
   [[nodiscard]] const DecisionMemory& memory() const { return memory_; }
@@ -65,7 +65,7 @@ class DecisionKeeper : public ModelCycle::Notes {
   bool owes_note_ = false;  // of a cut that was chosen
 
   struct Wanted {
-    DecidePlan plan;
+    std::shared_ptr<const DecidePlan> plan;
     std::string options;
   };
   std::mutex mutex_;  // guards wanted_

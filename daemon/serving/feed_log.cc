@@ -25,6 +25,13 @@ void FeedLog::go_on(const std::string& stream, const std::map<std::string, std::
   }
 }
 
+void FeedLog::forget(const std::string& stream) {
+  for (const auto& topic : topics_of(stream)) {
+    last_.erase(topic);
+    reserved_.erase(topic);
+  }
+}
+
 void FeedLog::reserve_all() {
   reserved_.clear();
   for (const auto& [topic, last] : last_) reserve(topic, last);

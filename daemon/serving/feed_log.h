@@ -53,6 +53,8 @@ class FeedLog {
   void keep(Reserve reserve) { reserve_ = std::move(reserve); }
   // Continues after `last`; the next kReserved numbers are reserved.
   void go_on(const std::string& stream, const std::map<std::string, std::uint64_t>& last);
+  // Nothing of the stream was published, and nothing will be.
+  void forget(const std::string& stream);
   // Has all topics' numbers reserved again: what was reserved may be lost.
   void reserve_all();
   // Has exactly those reserved that were given: nothing will be published any more.

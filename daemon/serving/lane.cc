@@ -139,12 +139,18 @@ void Lane::admit(const std::shared_ptr<Task>& task) {
   }
 }
 
-void Lane::update(const StreamSettings& settings) {
-  parts_.settings = settings;
+LaneUpdate::LaneUpdate(const StreamSettings& wanted)
+    : settings(wanted),
+      plan(std::make_shared<const DecidePlan>(wanted.plan())),
+      decide_options(decide_options_json(wanted)) {}
+
+void Lane::update(LaneUpdate update) noexcept {
+  auto& settings = parts_.settings;
+  settings = std::move(update.settings);
   parts_.queue.set_limits({settings.queue_pairs, settings.queue_bytes}, settings.learn_share);
   parts_.unlearned.set_limits({settings.learn_queue_pairs, settings.learn_queue_bytes});
-  parts_.plan.set(settings.plan());
-  parts_.decisions.set_plan(settings.plan(), decide_options_json(settings));
+  parts_.plan.set(update.plan);
+  parts_.decisions.set_plan(std::move(update.plan), std::move(update.decide_options));
   explain_.set_limit(settings.queue_bytes);
   pipeline_->update(settings);
 }

@@ -32,6 +32,16 @@
 
 namespace phsic {
 
+// What a lane takes over while it runs. Whatever can fail is done when this is made.
+struct LaneUpdate {
+  // Throws an Error if decisions do not go together.
+  explicit LaneUpdate(const StreamSettings& wanted);
+
+  StreamSettings settings;
+  std::shared_ptr<const DecidePlan> plan;
+  std::string decide_options;  // JSON
+};
+
 class Lane {
  public:
   // Starts the threads. The stream goes on where `recovery` ended. Without a journal nothing is
@@ -56,8 +66,7 @@ class Lane {
   // Takes it over in any case.
   void admit(const std::shared_ptr<Task>& task);
 
-  // Takes over what may change while it runs.
-  void update(const StreamSettings& settings);
+  void update(LaneUpdate update) noexcept;
   // Accepts nothing more, and ends when all that was accepted is done.
   void close();
 

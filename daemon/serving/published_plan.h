@@ -17,10 +17,9 @@ class PublishedPlan {
       : plan_(std::make_shared<const DecidePlan>(plan)),
         profile_(std::make_shared<const LanguageProfile>()) {}
 
-  void set(const DecidePlan& plan) {
-    auto next = std::make_shared<const DecidePlan>(plan);
+  void set(std::shared_ptr<const DecidePlan> plan) {
     const std::lock_guard lock(mutex_);
-    plan_ = std::move(next);
+    plan_ = std::move(plan);
   }
   void set(std::shared_ptr<const LanguageProfile> profile) {
     const std::lock_guard lock(mutex_);

@@ -1,6 +1,7 @@
 #include "daemon/serving/decide_stage.h"
 
 #include <catch2/catch.hpp>
+#include <memory>
 #include <vector>
 
 #include "tests/daemon/stage_scene.h"
@@ -17,7 +18,7 @@ struct Deciding : StageScene {
   void set_rules(std::string_view rules) {
     auto wanted = open_plan();
     wanted.rules = RuleSet::parse(rules);
-    plan.set(wanted);
+    plan.set(std::make_shared<const DecidePlan>(wanted));
   }
   // Pairs of these x, and a y that breaks no rule.
   [[nodiscard]] std::shared_ptr<Task> pairs(Operation operation,

@@ -11,6 +11,8 @@
 #include <vector>
 
 #include "core/error.h"
+#include "daemon/registry.h"
+#include "daemon/serving/feed_log.h"
 #include "tests/state/recorder.h"
 
 namespace phsic::test {
@@ -19,6 +21,9 @@ namespace {
 constexpr const char* kRunning = "streams: {a: {encoder: 'hashing:dim=16'}}\n";
 constexpr const char* kOneMore =
     "streams: {a: {encoder: 'hashing:dim=16'}, b: {encoder: 'hashing:dim=16'}}\n";
+constexpr const char* kTwoMore =
+    "streams: {a: {encoder: 'hashing:dim=16'}, b: {encoder: 'hashing:dim=16'}, "
+    "c: {encoder: 'hashing:dim=16'}}\n";
 
 // A daemon's reloader, with the streams of kRunning and a state.
 struct Reloading {
@@ -53,6 +58,11 @@ struct Reloading {
     hold.notify_all();
   }
   void adopt(Config wanted, Reloader::NewStreams& added) {
+    Registry::Streams started;
+    if (starts_first) {
+      auto& [name, first] = *added.begin();
+      registry.start(wanted.streams.at(1), std::move(first), started);
+    }
     if (!refusal.empty()) throw Error(refusal);
     running = std::move(wanted);
     for (auto& [name, stream] : added) adopted.emplace(name, std::move(stream));
@@ -87,12 +97,15 @@ struct Reloading {
   const char* text = kRunning;  // in the file
   Config running = parse(kRunning);
   std::string refusal;            // why nothing can be taken over; empty: it can
+  bool starts_first = false;      // the first new stream is at work when that is found
   std::atomic<bool> hold{false};  // the file is not read to its end
   std::atomic<int> reads{0};
   int ended = 0;
   boost::asio::io_context loop;
   boost::asio::executor_work_guard<boost::asio::io_context::executor_type> work{
       loop.get_executor()};
+  FeedLog feed;
+  Registry registry{loop, feed};
   StreamOpener opener{running, [](bool, const std::string&) {}, {}};
   StartProgress progress;
   std::vector<PreparedStream> streams;
@@ -162,6 +175,25 @@ TEST_CASE("New streams that cannot be taken over leave nothing in the state") {
   scene.run_until_ended(1);
   CHECK(scene.reloader.refused() == 1);
   scene.check_unchanged();
+}
+
+TEST_CASE("A new stream that is at work when another one cannot be started leaves nothing, too") {
+  Reloading scene;
+  scene.text = kTwoMore;
+  scene.refusal = "there is no thread for it";
+  scene.starts_first = true;
+  scene.reloader.reload(scene.running);
+  scene.run_until_ended(1);
+  CHECK(scene.reloader.refused() == 1);
+  scene.check_unchanged();
+
+  scene.refusal.clear();
+  scene.starts_first = false;
+  scene.reloader.reload(scene.running);
+  scene.run_until_ended(2);
+  CHECK(scene.reloader.taken_over() == 1);
+  CHECK(scene.adopted.size() == 2);
+  CHECK(scene.streams_in_file() == std::vector<std::string>{"a", "b", "c"});
 }
 
 TEST_CASE("However often a reload is asked for during another, one more follows it") {

@@ -5,9 +5,11 @@
 #include <atomic>
 #include <catch2/catch.hpp>
 #include <chrono>
+#include <memory>
 #include <numeric>
 #include <set>
 #include <thread>
+#include <utility>
 
 #include "core/random.h"
 #include "tests/daemon/stage_scene.h"
@@ -191,10 +193,10 @@ TEST_CASE("Pairs of no use are counted as refused, and in order all the same") {
   CHECK(task->unsequenced == 0);
 }
 
-DecidePlan plan_with(DuplicatePolicy policy) {
+std::shared_ptr<const DecidePlan> plan_with(DuplicatePolicy policy) {
   auto plan = open_plan();
   plan.duplicates = policy;
-  return plan;
+  return std::make_shared<const DecidePlan>(std::move(plan));
 }
 
 std::vector<std::pair<std::size_t, ReasonCode>> rejected_in(const LearnBlock& block) {

@@ -163,8 +163,8 @@ TEST_CASE("A stream that is withdrawn while the disk fails is gone once it works
                              [&](bool keeping, const std::string&) { audience.hear(keeping); });
     auto& stream = state_writer.open("new", "x: y\n", "{}", {}, {});
     disk.fail_with(code);
-    state_writer.withdraw(stream);
     state_writer.forget(stream);
+    state_writer.withdraw("new");
     audience.wait_until(false);
     disk.mend();
     // Whether the file was opened by then or not: a stream of that name is a new one.
