@@ -187,4 +187,8 @@ Decision decide_by_score(double score, const std::optional<double>& cut) {
   return {Verdict::kDrop, reasons::kCut};
 }
 
+Decision decide_by_rule(ReasonCode broken, const Decision& otherwise) {
+  return is_rejection(broken) ? Decision{Verdict::kDrop, broken} : otherwise;
+}
+
 }  // namespace phsic

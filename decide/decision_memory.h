@@ -98,5 +98,8 @@ class DecisionMemory {
 // The decision about a pair that no rule and no memory rejects. `cut` is none before there is a
 // model that can tell; a score of NaN is none.
 [[nodiscard]] Decision decide_by_score(double score, const std::optional<double>& cut);
+// The decision about a pair that breaks this rule, or was rejected for another such reason: it is
+// dropped, whatever its score. What is no rejection, as reasons::kNone, leaves it at `otherwise`.
+[[nodiscard]] Decision decide_by_rule(ReasonCode broken, const Decision& otherwise);
 
 }  // namespace phsic

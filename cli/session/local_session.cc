@@ -77,10 +77,8 @@ void LocalSession::score(const TextPairs& pairs, PairResults& results) {
                    stream_->score(batch);
                    for (std::size_t i = 0; i < batch.size(); ++i) {
                      results.set(first + i, batch.scores[i], batch.published->calibration());
-                     results.decisions[first + i] =
-                         chunk.broken[i] != reasons::kNone
-                             ? Decision{Verdict::kDrop, chunk.broken[i]}
-                             : decide_by_score(batch.scores[i], batch.published->cut);
+                     results.decisions[first + i] = decide_by_rule(
+                         chunk.broken[i], decide_by_score(batch.scores[i], batch.published->cut));
                    }
                  });
   report(results.problems);
@@ -154,9 +152,9 @@ void LocalSession::score_and_count(const TextPairs& pairs, PairResults& results)
 Decision LocalSession::settle(const TextPairs& pairs, std::size_t k, std::size_t row,
                               const Decision& by_score) {
   auto& chunk = chunks_[k];
-  if (const auto broken = chunk.broken[row]; broken != reasons::kNone) {
+  if (const auto decision = decide_by_rule(chunk.broken[row], by_score);
+      is_rejection(decision.reason)) {
     chunk.batch.usable[row] = false;
-    const Decision decision{Verdict::kDrop, broken};
     memory_.rejected(decision);
     return decision;
   }
@@ -173,7 +171,7 @@ Decision LocalSession::settle(const TextPairs& pairs, std::size_t k, std::size_t
   if (duplicate != reasons::kNone) {
     chunk.batch.usable[row] = false;
     const bool is_dropped = policy == DuplicatePolicy::kDrop;
-    const auto decision = is_dropped ? Decision{Verdict::kDrop, duplicate} : by_score;
+    const auto decision = is_dropped ? decide_by_rule(duplicate, by_score) : by_score;
     memory_.rejected(decision);
     return decision;
   }

@@ -79,8 +79,8 @@ void CountStage::note(const Group& group, std::size_t rows) noexcept {
   for (const auto& [task, first, count] : group.slices) {
     for (std::size_t i = first; i < first + count && row < rows; ++i, ++row) {
       auto decision = task->outcome.reason.empty() ? Decision() : task->outcome.decision(i);
-      if (task->request.scores && fates_[row] != Fate::kRejected) {
-        decision = decide_by_score(group.batch.scores[row], cut);
+      if (task->request.scores) {
+        decision = decide_by_rule(decision.reason, decide_by_score(group.batch.scores[row], cut));
       }
       note(*task, i, fates_[row], times_[row], decision);
     }

@@ -136,10 +136,10 @@ void ScoreStage::take_scores(const Slice& slice, std::size_t offset, const Batch
     const auto row = slice.first + i;
     const auto score = batch.scores[offset + i];
     outcome.score[row] = score;
-    // A rule counts more than any score.
-    const bool is_open =
-        task.request.operation == Operation::kScore && !is_rejection(outcome.reason[row]);
-    if (is_open) outcome.decide(row, decide_by_score(score, batch.published->cut));
+    if (task.request.operation == Operation::kScore) {
+      const auto by_score = decide_by_score(score, batch.published->cut);
+      outcome.decide(row, decide_by_rule(outcome.reason[row], by_score));
+    }
     if (calibration.is_empty() || std::isnan(score)) continue;
     outcome.percentile[row] = *calibration.percentile(score);
     outcome.p_value[row] = *calibration.p_value(score);

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "core/random.h"
+#include "decide/rules.h"
 
 namespace phsic::test {
 namespace {
@@ -249,6 +250,17 @@ TEST_CASE("A score is kept from the cut on, and undecided where there is no scor
   CHECK(decide_by_score(1, std::nullopt) == Decision{Verdict::kUndecided, reasons::kNoModel});
   const double nan = std::numeric_limits<double>::quiet_NaN();
   CHECK(decide_by_score(nan, 1.0) == Decision{Verdict::kUndecided, reasons::kUnscored});
+}
+
+TEST_CASE("A rule counts more than any score, and what rejects no pair leaves it to the score") {
+  const auto rule = reason_of(*find_rule("no_empty"), PairSide::kLeft);
+  const Decision kept{Verdict::kKeep, reasons::kNone};
+  for (const auto reason : {rule, reasons::kDuplicate, reasons::kNearDuplicate}) {
+    CHECK(decide_by_rule(reason, kept) == Decision{Verdict::kDrop, reason});
+  }
+  for (const auto reason : {reasons::kNone, reasons::kUnscored, reasons::kNoModel, reasons::kCut}) {
+    CHECK(decide_by_rule(reason, kept) == kept);
+  }
 }
 
 }  // namespace
