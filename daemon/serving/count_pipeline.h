@@ -6,7 +6,7 @@
 
 #include "daemon/serving/answer_stage.h"
 #include "daemon/serving/count_stage.h"
-#include "daemon/serving/durable_tasks.h"
+#include "daemon/serving/learned_tasks.h"
 #include "daemon/serving/pipeline.h"
 #include "daemon/serving/snapshots.h"
 
@@ -28,7 +28,7 @@ class CountPipeline : public Pipeline {
   void join();
 
   LaneParts& parts_;
-  DurableTasks tasks_;
+  LearnedTasks tasks_;
   Snapshots snapshots_;
   AnswerStage answers_;
   CountStage stage_;

@@ -11,7 +11,7 @@
 
 namespace phsic {
 
-CountStage::CountStage(LaneParts& parts, SeenIds seen, Snapshots& snapshots, DurableTasks& tasks,
+CountStage::CountStage(LaneParts& parts, SeenIds seen, Snapshots& snapshots, LearnedTasks& tasks,
                        AnswerStage& answers)
     : ScoreStage(*parts.stream, parts.counters, parts.drift, parts.completion),
       parts_(parts),

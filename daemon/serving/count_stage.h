@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "daemon/serving/answer_stage.h"
-#include "daemon/serving/durable_tasks.h"
 #include "daemon/serving/lane_parts.h"
+#include "daemon/serving/learned_tasks.h"
 #include "daemon/serving/score_stage.h"
 #include "daemon/serving/snapshots.h"
 #include "state/seen_ids.h"
@@ -19,7 +19,7 @@ namespace phsic {
 class CountStage : private ScoreStage {
  public:
   // `seen` are the ids of pairs that came before. REQUIRES: the stream counts.
-  CountStage(LaneParts& parts, SeenIds seen, Snapshots& snapshots, DurableTasks& tasks,
+  CountStage(LaneParts& parts, SeenIds seen, Snapshots& snapshots, LearnedTasks& tasks,
              AnswerStage& answers);
 
   // Works until the queue is closed and everything in it is done. Takes up to `most` at once.
@@ -39,7 +39,7 @@ class CountStage : private ScoreStage {
   LaneParts& parts_;
   SeenIds seen_;
   Snapshots& snapshots_;
-  DurableTasks& tasks_;
+  LearnedTasks& tasks_;
   AnswerStage& answers_;
   // Scratch.
   struct HashOfId {

@@ -19,7 +19,7 @@ std::span<const float> row_of(const Items<float>& items, std::size_t i) {
 }  // namespace
 
 LearnStage::LearnStage(const StreamLearner& stream, DecisionKeeper& decisions, LearnQueue& queue,
-                       ModelBuilder& builder, Snapshots& snapshots, DurableTasks& tasks,
+                       ModelBuilder& builder, Snapshots& snapshots, LearnedTasks& tasks,
                        LaneCounters& counters, WaitingSources& sources)
     : stream_(stream),
       decisions_(decisions),

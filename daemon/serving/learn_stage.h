@@ -10,9 +10,9 @@
 #include <vector>
 
 #include "daemon/serving/decision_keeper.h"
-#include "daemon/serving/durable_tasks.h"
 #include "daemon/serving/lane_counters.h"
 #include "daemon/serving/learn_queue.h"
+#include "daemon/serving/learned_tasks.h"
 #include "daemon/serving/model_builder.h"
 #include "daemon/serving/snapshots.h"
 #include "daemon/serving/waiting_sources.h"
@@ -23,7 +23,7 @@ namespace phsic {
 class LearnStage {
  public:
   LearnStage(const StreamLearner& stream, DecisionKeeper& decisions, LearnQueue& queue,
-             ModelBuilder& builder, Snapshots& snapshots, DurableTasks& tasks,
+             ModelBuilder& builder, Snapshots& snapshots, LearnedTasks& tasks,
              LaneCounters& counters, WaitingSources& sources);
 
   // Learns until the queue is closed and everything in it is learned.
@@ -46,7 +46,7 @@ class LearnStage {
   LearnQueue& queue_;
   ModelBuilder& builder_;
   Snapshots& snapshots_;
-  DurableTasks& tasks_;
+  LearnedTasks& tasks_;
   LaneCounters& counters_;
   WaitingSources& sources_;
   std::size_t rejected_noted_ = 0;   // of the block

@@ -11,7 +11,7 @@ namespace phsic {
 
 ModelBuilder::ModelBuilder(Stream& stream, ModelCycle::Notes* notes,
                            std::unique_ptr<Refresh> pending, std::uint64_t model_pairs,
-                           Background& background, LaneCounters& counters, DurableTasks& tasks,
+                           Background& background, LaneCounters& counters, LearnedTasks& tasks,
                            Reporter& reporter, std::function<void()> wake)
     : stream_(stream),
       cycle_(stream, notes, std::move(pending)),

@@ -13,8 +13,8 @@
 #include <vector>
 
 #include "daemon/serving/background.h"
-#include "daemon/serving/durable_tasks.h"
 #include "daemon/serving/lane_counters.h"
+#include "daemon/serving/learned_tasks.h"
 #include "daemon/serving/refresh_requests.h"
 #include "daemon/serving/reporter.h"
 #include "engine/model_cycle.h"
@@ -29,7 +29,7 @@ class ModelBuilder {
   // thread.
   ModelBuilder(Stream& stream, ModelCycle::Notes* notes, std::unique_ptr<Refresh> pending,
                std::uint64_t model_pairs, Background& background, LaneCounters& counters,
-               DurableTasks& tasks, Reporter& reporter, std::function<void()> wake);
+               LearnedTasks& tasks, Reporter& reporter, std::function<void()> wake);
 
   // A new model after so many seconds if anything was learned, 0: never; and after so many pairs.
   // Any thread; the second comes into force with follow_schedule().
@@ -72,7 +72,7 @@ class ModelBuilder {
   ModelCycle cycle_;
   Background& background_;
   LaneCounters& counters_;
-  DurableTasks& tasks_;
+  LearnedTasks& tasks_;
   Reporter& reporter_;
   const std::function<void()> wake_;
   std::atomic<double> every_seconds_{0};

@@ -8,9 +8,9 @@
 #include <thread>
 #include <vector>
 
-#include "daemon/serving/durable_tasks.h"
 #include "daemon/serving/learn_queue.h"
 #include "daemon/serving/learn_stage.h"
+#include "daemon/serving/learned_tasks.h"
 #include "daemon/serving/model_builder.h"
 #include "daemon/serving/pipeline.h"
 #include "daemon/serving/score_stage.h"
@@ -43,7 +43,7 @@ class ModelPipeline : public Pipeline {
   const std::size_t batch_pairs_;
   WorkerScratch own_scratch_;  // the loop's
   LearnQueue learn_queue_;
-  DurableTasks tasks_;
+  LearnedTasks tasks_;
   Snapshots snapshots_;
   ScoreStage score_;
   SequenceStage sequence_;

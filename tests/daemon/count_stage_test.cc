@@ -69,7 +69,7 @@ struct Counting {
     return task;
   }
   void run(std::size_t most_pairs = 100) {
-    DurableTasks tasks(nullptr, parts.completion);
+    LearnedTasks tasks(nullptr, parts.completion);
     Snapshots snapshots(stream, nullptr, parts.background, parts.drift, parts.counters,
                         parts.decisions, parts.completion, parts.reporter, [] {});
     AnswerStage answers(most_pairs, parts.completion);

@@ -33,7 +33,7 @@ struct Learning : KeptScene {
   std::atomic<bool> hold{false};  // models are not finished
   std::atomic<int> built{0};
   LearnQueue queue{stream.shape_x(), stream.shape_y(), SIZE_MAX, backlog};
-  DurableTasks tasks{&journal, completion};
+  LearnedTasks tasks{&journal, completion};
   Snapshots snapshots{stream,     &journal, background,
                       drift,      counters, decisions,
                       completion, reporter, [this] { queue.wake(); }};

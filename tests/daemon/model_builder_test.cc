@@ -22,7 +22,7 @@ struct Building : StageScene {
   std::atomic<bool> hold{false};  // models are not finished
   std::atomic<int> built{0};
   Background background{[] {}};
-  DurableTasks tasks{nullptr, completion};
+  LearnedTasks tasks{nullptr, completion};
   ModelBuilder builder{stream, nullptr, nullptr, 0, background, counters, tasks, reporter, [this] {
                          ++built;
                          built.notify_all();

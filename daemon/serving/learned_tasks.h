@@ -11,10 +11,10 @@
 
 namespace phsic {
 
-class DurableTasks {
+class LearnedTasks {
  public:
   // Without a journal nothing is durable.
-  DurableTasks(StreamJournal* journal, Completion& completion)
+  LearnedTasks(StreamJournal* journal, Completion& completion)
       : journal_(journal), completion_(completion) {}
 
   // The learner is done with a task that has waited for it; `error` says what went wrong, if

@@ -1,4 +1,4 @@
-#include "daemon/serving/durable_tasks.h"
+#include "daemon/serving/learned_tasks.h"
 
 #include <fmt/format.h>
 
@@ -6,7 +6,7 @@
 
 namespace phsic {
 
-void DurableTasks::add(const std::shared_ptr<Task>& task, const std::string& error) {
+void LearnedTasks::add(const std::shared_ptr<Task>& task, const std::string& error) {
   if (!error.empty()) {
     const RequestError failure("failed", error);
     completion_.learned(task, &failure);
@@ -17,7 +17,7 @@ void DurableTasks::add(const std::shared_ptr<Task>& task, const std::string& err
   }
 }
 
-void DurableTasks::flush() {
+void LearnedTasks::flush() {
   if (journal_ == nullptr) return;
   journal_->flush();
   if (waiting_.empty()) return;

@@ -1,5 +1,5 @@
 // These tests start threads: those of a real state writer.
-#include "daemon/serving/durable_tasks.h"
+#include "daemon/serving/learned_tasks.h"
 
 #include <sqlite3.h>
 
@@ -30,7 +30,7 @@ struct Keeping : StageScene {
   StateLock lock{folder.path("state.db")};
   StateWriter writer{lock, folder.path("state.db"), {}, [](bool, const std::string&) {}};
   StreamJournal journal{writer, "chat", "identity", "{}", {}, Recovery(10)};
-  DurableTasks tasks{&journal, completion};
+  LearnedTasks tasks{&journal, completion};
 };
 
 TEST_CASE("Without a promise a task is done when it is learned, with a journal or without") {
@@ -38,7 +38,7 @@ TEST_CASE("Without a promise a task is done when it is learned, with a journal o
   const auto kept = learned_task(scene, false);
   scene.tasks.add(kept);
   CHECK(scene.caller->is_done(*kept));
-  DurableTasks none(nullptr, scene.completion);
+  LearnedTasks none(nullptr, scene.completion);
   const auto task = learned_task(scene, false);
   none.add(task);
   CHECK(scene.caller->is_done(*task));
