@@ -90,19 +90,19 @@ void append_numbers(double percentile, double p_value, const Decision& decision,
   append_decision(decision, out);
 }
 
-void append_raised(const RaisedPair& raised, std::string& out) {
-  fmt::format_to(std::back_inserter(out), ",\"raised\":{{\"id\":{},", raised.id);
-  append_numbers(raised.percentile, raised.p_value, raised.decision, out);
+void append_dropped(const DroppedPair& dropped, std::string& out) {
+  fmt::format_to(std::back_inserter(out), ",\"dropped\":{{\"id\":{},", dropped.id);
+  append_numbers(dropped.percentile, dropped.p_value, dropped.decision, out);
   out += ",\"score\":";
-  append_json_number(out, raised.score);
+  append_json_number(out, dropped.score);
   fmt::format_to(std::back_inserter(out), ",\"model\":{},\"epoch\":{},\"time\":{:.6f}",
-                 raised.model, raised.epoch, raised.time);
-  if (!raised.are_vectors) {
+                 dropped.model, dropped.epoch, dropped.time);
+  if (!dropped.are_vectors) {
     out += ",\"x\":";
-    append_json_text(out, raised.x);
+    append_json_text(out, dropped.x);
     out += ",\"y\":";
-    append_json_text(out, raised.y);
-    if (raised.is_shortened) out += ",\"shortened\":true";
+    append_json_text(out, dropped.y);
+    if (dropped.is_shortened) out += ",\"shortened\":true";
   }
   out += '}';
 }
@@ -194,7 +194,7 @@ std::string answer_json(const Request& request, const Outcome& outcome, std::str
   if (!std::holds_alternative<std::monostate>(outcome.facts)) {
     out += facts_json(outcome.facts);
   } else if (request.operation == Operation::kExplain) {
-    if (outcome.raised) append_raised(*outcome.raised, out);
+    if (outcome.dropped) append_dropped(*outcome.dropped, out);
     if (outcome.explanation) append_explanation(*outcome.explanation, outcome, out);
   } else if (request.operation == Operation::kRefresh) {
     append_refresh(outcome, out);

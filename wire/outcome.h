@@ -10,8 +10,8 @@
 #include "decide/decision.h"
 #include "engine/batch.h"
 #include "engine/stream_scorer.h"
+#include "wire/dropped_pair.h"
 #include "wire/facts.h"
-#include "wire/raised.h"
 #include "wire/request.h"
 
 namespace phsic {
@@ -38,10 +38,10 @@ struct Outcome {
   std::optional<std::size_t> until_refresh;  // pairs before the next model; none: no models
 
   std::optional<PairExplanation> explanation;
-  std::optional<RaisedPair> raised;  // of an explanation by the id of a pair
-  DaemonFacts facts;                 // of what the daemon answers at once
-  std::uint64_t pairs = 0;           // learned in all, of a refresh; covered, of a snapshot
-  std::uint64_t snapshot_bytes = 0;  // of a snapshot
+  std::optional<DroppedPair> dropped;  // of an explanation by the id of a pair
+  DaemonFacts facts;                   // of what the daemon answers at once
+  std::uint64_t pairs = 0;             // learned in all, of a refresh; covered, of a snapshot
+  std::uint64_t snapshot_bytes = 0;    // of a snapshot
 
   // REQUIRES: decisions were wanted.
   [[nodiscard]] Decision decision(std::size_t row) const {

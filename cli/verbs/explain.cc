@@ -64,15 +64,16 @@ std::string describe_judged(const JsonObject& answer) {
 }
 
 // A pair that was dropped, with the numbers of that moment.
-std::string describe_raised(const JsonObject& raised) {
+std::string describe_dropped(const JsonObject& dropped) {
   std::string text = "dropped";
-  if (const auto x = raised.find_text("x")) {
-    text += fmt::format(": {} | {}", quote(*x), quote(raised.text("y")));
+  if (const auto x = dropped.find_text("x")) {
+    text += fmt::format(": {} | {}", quote(*x), quote(dropped.text("y")));
   }
   text += '\n';
-  if (const auto score = raised.find_number("score")) text += fmt::format("score {:.4f}, ", *score);
-  text += fmt::format("model {}\n", raised.count("model"));
-  return text + describe_meaning(raised);
+  if (const auto score = dropped.find_number("score"))
+    text += fmt::format("score {:.4f}, ", *score);
+  text += fmt::format("model {}\n", dropped.count("model"));
+  return text + describe_meaning(dropped);
 }
 
 using ExplainJson = nlohmann::ordered_json;
@@ -178,8 +179,8 @@ void ExplainArguments::add_to(CLI::App& verb) {
 }
 
 std::string describe_explanation(const JsonObject& answer) {
-  if (const auto raised = answer.find_object("raised")) {
-    auto text = describe_raised(*raised);
+  if (const auto dropped = answer.find_object("dropped")) {
+    auto text = describe_dropped(*dropped);
     // There may be no model in use, and vectors are not explained.
     if (answer.find_number("score")) text += "\nby the model in use:\n" + describe_judged(answer);
     return text;

@@ -98,7 +98,7 @@ void Completion::tell(Task& task) {
                      [](const auto& a, const auto& b) { return a.row < b.row; });
     // Pairs that the encoder failed on, too: the feed has a message for each.
     if (task.request.operation == Operation::kScore) {
-      raised_.add(task);
+      dropped_.add(task);
       reporter_.tell_scored(task);
     }
     if (!task.is_hopeless) task.caller->prepare(task);

@@ -11,8 +11,8 @@
 #include <optional>
 
 #include "daemon/serving/backlog.h"
+#include "daemon/serving/dropped_pairs.h"
 #include "daemon/serving/lane_counters.h"
-#include "daemon/serving/raised_pairs.h"
 #include "daemon/serving/reporter.h"
 #include "daemon/serving/task.h"
 #include "daemon/serving/waiting_sources.h"
@@ -23,13 +23,13 @@ namespace phsic {
 class Completion {
  public:
   Completion(const StreamScorer& stream, Backlog& backlog, LaneCounters& counters,
-             Reporter& reporter, WaitingSources& sources, RaisedPairs& raised)
+             Reporter& reporter, WaitingSources& sources, DroppedPairs& dropped)
       : stream_(stream),
         backlog_(backlog),
         counters_(counters),
         reporter_(reporter),
         sources_(sources),
-        raised_(raised) {}
+        dropped_(dropped) {}
 
   // Counts the parts of a task. Before it is queued.
   static void begin(Task& task);
@@ -64,7 +64,7 @@ class Completion {
   LaneCounters& counters_;
   Reporter& reporter_;
   WaitingSources& sources_;
-  RaisedPairs& raised_;
+  DroppedPairs& dropped_;
 };
 
 }  // namespace phsic

@@ -20,12 +20,12 @@ constexpr std::uint64_t kMostWaiting = 64;
 
 ExplainStage::ExplainStage(const StreamScorer& stream, std::uint64_t most_bytes,
                            Background& background, const DecideStage& decide,
-                           const RaisedPairs& raised, LaneCounters& counters,
+                           const DroppedPairs& dropped, LaneCounters& counters,
                            Completion& completion)
     : stream_(stream),
       background_(background),
       decide_(decide),
-      raised_(raised),
+      dropped_(dropped),
       counters_(counters),
       completion_(completion),
       waiting_({kMostWaiting, most_bytes}) {}
@@ -56,7 +56,7 @@ void ExplainStage::explain(Task& task) {
   auto& outcome = task.outcome;
   try {
     if (!request.pair_id.empty()) {
-      explain_raised(task);
+      explain_dropped(task);
     } else {
       explain(request.pairs.x[0], request.pairs.y[0], task);
     }
@@ -68,18 +68,18 @@ void ExplainStage::explain(Task& task) {
 }
 
 // Tells the numbers of a dropped pair as they were, and explains its score by the present model.
-void ExplainStage::explain_raised(Task& task) {
+void ExplainStage::explain_dropped(Task& task) {
   auto& outcome = task.outcome;
-  outcome.raised = raised_.find(task.request.pair_id);
-  if (!outcome.raised) {
+  outcome.dropped = dropped_.find(task.request.pair_id);
+  if (!outcome.dropped) {
     outcome.error.emplace(
         "unknown_pair",
         fmt::format("no pair of the id {} was dropped not long ago, expected one that was",
                     task.request.pair_id));
     return;
   }
-  if (outcome.raised->are_vectors) return;
-  explain(outcome.raised->x, outcome.raised->y, task);
+  if (outcome.dropped->are_vectors) return;
+  explain(outcome.dropped->x, outcome.dropped->y, task);
   // There may be nothing to explain with: what was remembered is told all the same.
   outcome.error.reset();
 }

@@ -8,8 +8,8 @@
 #include "daemon/serving/backlog.h"
 #include "daemon/serving/completion.h"
 #include "daemon/serving/decide_stage.h"
+#include "daemon/serving/dropped_pairs.h"
 #include "daemon/serving/lane_counters.h"
-#include "daemon/serving/raised_pairs.h"
 #include "engine/stream_scorer.h"
 
 namespace phsic {
@@ -18,7 +18,7 @@ class ExplainStage {
  public:
   // No more than `most_bytes` of requests wait.
   ExplainStage(const StreamScorer& stream, std::uint64_t most_bytes, Background& background,
-               const DecideStage& decide, const RaisedPairs& raised, LaneCounters& counters,
+               const DecideStage& decide, const DroppedPairs& dropped, LaneCounters& counters,
                Completion& completion);
 
   void set_limit(std::uint64_t most_bytes);
@@ -29,13 +29,13 @@ class ExplainStage {
 
  private:
   void explain(Task& task);
-  void explain_raised(Task& task);
+  void explain_dropped(Task& task);
   void explain(std::string_view x, std::string_view y, Task& task);
 
   const StreamScorer& stream_;
   Background& background_;
   const DecideStage& decide_;
-  const RaisedPairs& raised_;
+  const DroppedPairs& dropped_;
   LaneCounters& counters_;
   Completion& completion_;
   Backlog waiting_;  // requests, and their bytes

@@ -23,7 +23,7 @@ Lane::Lane(const StreamSettings& settings, std::unique_ptr<Stream> stream, Recov
            std::unique_ptr<StreamJournal> journal, LaneListener& listener)
     : parts_(settings, std::move(stream), recovery, std::move(journal), listener),
       explain_(*parts_.stream, settings.queue_bytes, parts_.background, parts_.decide,
-               parts_.raised, parts_.counters, parts_.completion),
+               parts_.dropped, parts_.counters, parts_.completion),
       pipeline_(Pipeline::start(parts_, std::move(recovery))) {}
 
 Lane::~Lane() { close(); }

@@ -21,7 +21,7 @@ LaneParts::LaneParts(const StreamSettings& initial_settings, std::unique_ptr<Str
       decisions(*stream, journal.get(), recovery.serving.parts, settings.plan(),
                 decide_options_json(settings), plan),
       decide(plan, counters),
-      completion(*stream, unlearned, counters, reporter, sources, raised),
+      completion(*stream, unlearned, counters, reporter, sources, dropped),
       drift(recovery.serving, counters, reporter),
       background([this] { reporter.tell_closed(); }),
       recovered(stream->pairs()),

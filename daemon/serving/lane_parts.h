@@ -13,10 +13,10 @@
 #include "daemon/serving/decide_stage.h"
 #include "daemon/serving/decision_keeper.h"
 #include "daemon/serving/drift_watch.h"
+#include "daemon/serving/dropped_pairs.h"
 #include "daemon/serving/fair_queue.h"
 #include "daemon/serving/lane_counters.h"
 #include "daemon/serving/published_plan.h"
-#include "daemon/serving/raised_pairs.h"
 #include "daemon/serving/reporter.h"
 #include "daemon/serving/waiting_sources.h"
 #include "engine/stream.h"
@@ -44,7 +44,7 @@ struct LaneParts {
   PublishedPlan plan;
   DecisionKeeper decisions;  // the learner's
   DecideStage decide;
-  RaisedPairs raised;
+  DroppedPairs dropped;
   Completion completion;
   DriftWatch drift;
   Background background;

@@ -77,14 +77,14 @@ TEST_CASE("An explanation lists what raises and what lowers a score") {
 }
 
 TEST_CASE("A dropped pair is described with the numbers of that moment, then with those of today") {
-  const std::string raised =
-      R"("raised":{"id":7,"percentile":0.01,"p_value":0.3,"decision":"drop","reason":"cut",)"
+  const std::string dropped =
+      R"("dropped":{"id":7,"percentile":0.01,"p_value":0.3,"decision":"drop","reason":"cut",)"
       R"("score":-0.4,"model":16,"epoch":0,"time":1.5,"x":"a","y":"b"})";
   const std::string then =
       "dropped: \"a\" | \"b\"\nscore -0.4000, model 16\npercentile 0.01\np-value 0.3\n"
       "decision drop, reason cut\n";
-  CHECK(describe_explanation(Message("{" + raised + "}").root()) == then);
-  const Message now("{" + raised + R"(,"decision":"keep","score":2,"raise":[],"lower":[]})");
+  CHECK(describe_explanation(Message("{" + dropped + "}").root()) == then);
+  const Message now("{" + dropped + R"(,"decision":"keep","score":2,"raise":[],"lower":[]})");
   CHECK(describe_explanation(now.root()) ==
         then +
             "\nby the model in use:\nscore 2.0000\ndecision keep\n\nraised by\n  none\n\n"

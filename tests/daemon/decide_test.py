@@ -123,12 +123,12 @@ class Decisions(Case):
         answer = daemon.ask("score", pairs=pairs)
         dropped = answer["decisions"].index("drop")
         found = daemon.ask("explain", pair_id=f"m-{dropped}")
-        raised = found["raised"]
-        self.assertEqual((raised["id"], raised["decision"], raised["reason"]),
+        then = found["dropped"]
+        self.assertEqual((then["id"], then["decision"], then["reason"]),
                          (f"m-{dropped}", "drop", "cut"))
-        self.assertEqual((raised["score"], raised["model"]),
+        self.assertEqual((then["score"], then["model"]),
                          (answer["scores"][dropped], answer["model"]))
-        self.assertEqual((raised["x"], raised["y"]), (pairs[dropped]["x"], pairs[dropped]["y"]))
+        self.assertEqual((then["x"], then["y"]), (pairs[dropped]["x"], pairs[dropped]["y"]))
         self.assertEqual((found["decision"], found["reason"]), ("drop", "cut"))
         self.assertIn("raise", found)
         kept = answer["decisions"].index("keep")

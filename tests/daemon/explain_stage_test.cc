@@ -14,7 +14,7 @@ struct Explaining : StageScene {
   std::atomic<bool> hold{false};
   std::unique_ptr<Background> background = std::make_unique<Background>([] {});
   DecideStage decide{plan, counters};
-  ExplainStage stage{stream, 1'000'000, *background, decide, raised, counters, completion};
+  ExplainStage stage{stream, 1'000'000, *background, decide, dropped, counters, completion};
 
   ~Explaining() { end(); }
   // Waits for all that was accepted.
@@ -56,7 +56,7 @@ TEST_CASE("A pair that was dropped is told by its id, with the numbers as they w
   const auto dropped = scene.task(std::move(request));
   dropped->outcome.score = {-2};
   dropped->outcome.decide(0, {Verdict::kDrop, reasons::kCut});
-  scene.raised.add(*dropped);
+  scene.dropped.add(*dropped);
   const auto ask = [&](const std::string& id) {
     auto wanted = request_of(Operation::kExplain, {});
     wanted.pair_id = id;
@@ -67,7 +67,7 @@ TEST_CASE("A pair that was dropped is told by its id, with the numbers as they w
   };
   // Without a model there is nothing more to say.
   CHECK(ask("7").starts_with(
-      R"({"ok":true,"raised":{"id":7,"decision":"drop","reason":"cut","score":-2)"));
+      R"({"ok":true,"dropped":{"id":7,"decision":"drop","reason":"cut","score":-2)"));
   CHECK(ask("8").find("unknown_pair") != std::string::npos);
 }
 

@@ -11,9 +11,9 @@
 
 #include "daemon/serving/backlog.h"
 #include "daemon/serving/completion.h"
+#include "daemon/serving/dropped_pairs.h"
 #include "daemon/serving/lane_counters.h"
 #include "daemon/serving/published_plan.h"
-#include "daemon/serving/raised_pairs.h"
 #include "daemon/serving/reporter.h"
 #include "daemon/serving/waiting_sources.h"
 #include "tests/daemon/fake_caller.h"
@@ -71,9 +71,9 @@ struct StageScene {
   Reporter reporter{listener};
   WaitingSources sources;
   Backlog backlog{{1'000'000, 1'000'000'000}};
-  RaisedPairs raised;
+  DroppedPairs dropped;
   PublishedPlan plan{open_plan()};
-  Completion completion{stream, backlog, counters, reporter, sources, raised};
+  Completion completion{stream, backlog, counters, reporter, sources, dropped};
   std::shared_ptr<FakeCaller> caller = std::make_shared<FakeCaller>();
 
   // As a lane has made it ready.

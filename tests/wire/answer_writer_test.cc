@@ -183,27 +183,27 @@ TEST_CASE("An explanation has the decision, score, rest, and pairs that raise an
 
 TEST_CASE("An explanation by id has the pair as it was dropped, with a model or without") {
   Outcome outcome;
-  outcome.raised.emplace();
-  auto& raised = *outcome.raised;
-  raised.id = "\"m-1\"";
-  raised.score = -0.5;
-  raised.percentile = 0.25;
-  raised.p_value = 0.5;
-  raised.decision = kBelowCut;
-  raised.model = 16;
-  raised.time = 1700000000.5;
-  raised.x = "a \"b\"";
-  raised.y = "c";
-  auto expected = nlohmann::json::parse(R"({"ok": true, "id": 42, "raised": {
+  outcome.dropped.emplace();
+  auto& dropped = *outcome.dropped;
+  dropped.id = "\"m-1\"";
+  dropped.score = -0.5;
+  dropped.percentile = 0.25;
+  dropped.p_value = 0.5;
+  dropped.decision = kBelowCut;
+  dropped.model = 16;
+  dropped.time = 1700000000.5;
+  dropped.x = "a \"b\"";
+  dropped.y = "c";
+  auto expected = nlohmann::json::parse(R"({"ok": true, "id": 42, "dropped": {
     "id": "m-1", "percentile": 0.25, "p_value": 0.5, "decision": "drop", "reason": "cut",
     "score": -0.5, "model": 16, "epoch": 0, "time": 1700000000.5, "x": "a \"b\"", "y": "c"}})");
   const auto request = asking(Operation::kExplain);
   CHECK(answer_to(request, outcome) == expected);
-  raised.is_shortened = true;
-  expected["raised"]["shortened"] = true;
+  dropped.is_shortened = true;
+  expected["dropped"]["shortened"] = true;
   CHECK(answer_to(request, outcome) == expected);
-  raised.are_vectors = true;
-  for (const char* name : {"x", "y", "shortened"}) expected["raised"].erase(name);
+  dropped.are_vectors = true;
+  for (const char* name : {"x", "y", "shortened"}) expected["dropped"].erase(name);
   CHECK(answer_to(request, outcome) == expected);
 }
 

@@ -8,7 +8,7 @@
 
 namespace phsic {
 
-struct RaisedPair {
+struct DroppedPair {
   std::string id;  // as it was written: JSON
   std::string x;   // empty for vectors
   std::string y;

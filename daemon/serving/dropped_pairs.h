@@ -9,11 +9,11 @@
 #include <string_view>
 
 #include "daemon/serving/task.h"
-#include "wire/raised.h"
+#include "wire/dropped_pair.h"
 
 namespace phsic {
 
-class RaisedPairs {
+class DroppedPairs {
  public:
   static constexpr std::size_t kMostPairs = 1024;
   static constexpr std::size_t kMostBytes = 2U << 20U;
@@ -23,13 +23,13 @@ class RaisedPairs {
   // throw a std::bad_alloc.
   void add(const Task& task);
   // The newest of that id, as it was written: JSON. A text of digits finds a number, too.
-  [[nodiscard]] std::optional<RaisedPair> find(std::string_view id) const;
+  [[nodiscard]] std::optional<DroppedPair> find(std::string_view id) const;
 
  private:
-  void add(RaisedPair pair);
+  void add(DroppedPair pair);
 
   mutable std::mutex mutex_;  // guards the two below
-  std::deque<RaisedPair> pairs_;
+  std::deque<DroppedPair> pairs_;
   std::size_t bytes_ = 0;
 };
 
