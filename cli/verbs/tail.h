@@ -5,7 +5,7 @@
 #include <string>
 
 #include "cli/client/connect_arguments.h"
-#include "cli/client/feed_messages.h"
+#include "cli/client/feed_view.h"
 
 namespace phsic {
 

@@ -2,7 +2,7 @@
 // is fit for a terminal.
 #include <algorithm>
 
-#include "cli/client/feed_messages.h"
+#include "cli/client/feed_view.h"
 #include "cli/client/same_options.h"
 #include "cli/verbs/ask.h"
 #include "cli/verbs/explain.h"

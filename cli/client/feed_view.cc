@@ -1,4 +1,4 @@
-#include "cli/client/feed_messages.h"
+#include "cli/client/feed_view.h"
 
 #include <fmt/chrono.h>
 #include <fmt/format.h>
