@@ -42,11 +42,14 @@ std::string plain(const simdjson::dom::element& value) {
   return printable(simdjson::minify(value));
 }
 
-// Everything that is not shown already, as name=value.
+// Everything that is not shown already, as name=value. `shed` is the older name of `overloaded`,
+// and shown where that is missing.
 std::string describe_event(const JsonObject& message) {
   std::string line = printable(message.find_text("event").value_or("?"));
+  const bool has_overloaded = message.find("overloaded").has_value();
   for (const auto [name, value] : message.members()) {
     if (name == "seq" || name == "event" || name == "time") continue;
+    if (name == "shed" && has_overloaded) continue;
     line += fmt::format(" {}={}", printable(name), plain(value));
   }
   return line;

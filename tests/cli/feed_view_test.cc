@@ -93,6 +93,12 @@ TEST_CASE("An event is shown with its members") {
              Contains("refresh model=18 self_auc=0.93") && !Contains("seq"));
 }
 
+TEST_CASE("What has two names in a message is shown by one of them") {
+  CHECK_THAT(describe("c/event", R"({"event":"overload","overloaded":5,"shed":5})"),
+             Contains("overload overloaded=5") && !Contains("shed"));
+  CHECK_THAT(describe("c/event", R"({"event":"overload","shed":5})"), Contains("overload shed=5"));
+}
+
 TEST_CASE("A time beyond all calendars is shown as seconds") {
   const auto line_at = [](const char* time) {
     return describe("c/score", fmt::format(R"({{"score":1,"time":{}}})", time));
