@@ -7,8 +7,10 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <memory>
 #include <nlohmann/json.hpp>
 
+#include "cli/session/session.h"
 #include "cli/table/pair_table.h"
 #include "cli/verbs/choices.h"
 #include "core/measure.h"
@@ -188,6 +190,40 @@ class EarlierTexts {
   std::size_t next_ = 0;
 };
 
+// The pairs of a table in their order, and the stream that judges them and learns them.
+class EvalPass {
+ public:
+  template <class Arguments>
+  explicit EvalPass(const Arguments& arguments, const std::vector<std::string>& extra = {})
+      : stream_(arguments.model.open(arguments.table, &spec_)),
+        table_(arguments.input, arguments.table, extra),
+        learns_(!arguments.model.is_fixed()) {
+    if (learns_ && !spec_.learns_identical) table_.expect_two_texts();
+  }
+
+  // The next pairs: no more than there are before the next model, or `most` where nothing is
+  // learned. False at the end.
+  bool next(std::size_t most) {
+    return table_.read(batch_, learns_ ? std::min(kBatchRows, stream_->until_refresh()) : most);
+  }
+  // The pairs of the last next().
+  [[nodiscard]] const PairBatch& batch() const { return batch_; }
+  // Tells what was wrong with them.
+  void report(const std::vector<PairProblem>& problems) { table_.report(batch_, problems); }
+  void finish() { table_.finish(); }
+
+  [[nodiscard]] Session& stream() { return *stream_; }
+  [[nodiscard]] const StreamSpec& spec() const { return spec_; }
+  [[nodiscard]] bool learns() const { return learns_; }
+
+ private:
+  StreamSpec spec_;
+  std::unique_ptr<Session> stream_;
+  PairTable table_;
+  const bool learns_;
+  PairBatch batch_;
+};
+
 }  // namespace
 
 void DetectArguments::add_to(CLI::App& verb) {
@@ -208,28 +244,24 @@ void DetectArguments::add_to(CLI::App& verb) {
 }
 
 void run_eval_detect(const DetectArguments& arguments) {
-  StreamSpec spec;
-  const auto stream = arguments.model.open(arguments.table, &spec);
-  PairTable table(arguments.input, arguments.table, {arguments.label});
-  const bool learns = !arguments.model.is_fixed();
-  if (learns && !spec.learns_identical) table.expect_two_texts();
-  PairBatch batch;
+  EvalPass pass(arguments, {arguments.label});
   PairResults results;
   LabelledScores labelled;
-  while (table.read(batch, learns ? std::min(kBatchRows, stream->until_refresh()) : kBatchRows)) {
-    if (learns) {
-      stream->score_then_learn(batch.pairs(), results);
+  while (pass.next(kBatchRows)) {
+    const auto& batch = pass.batch();
+    if (pass.learns()) {
+      pass.stream().score_then_learn(batch.pairs(), results);
     } else {
-      stream->score(batch.pairs(), results);
+      pass.stream().score(batch.pairs(), results);
     }
-    table.report(batch, results.problems);
+    pass.report(results.problems);
     for (std::size_t i = 0; i < batch.size(); ++i) {
       if (std::isnan(results.scores[i])) continue;
       labelled.add(batch.rows.field(batch.row_of[i], PairTable::kExtra), results.scores[i]);
     }
   }
-  table.finish();
-  labelled.print(arguments.good, arguments.json, stream->facts());
+  pass.finish();
+  labelled.print(arguments.good, arguments.json, pass.stream().facts());
 }
 
 void EvalRankArguments::add_to(CLI::App& verb) {
@@ -277,33 +309,29 @@ void EvalNextArguments::add_to(CLI::App& verb) {
 }
 
 void run_eval_next(const EvalNextArguments& arguments) {
-  StreamSpec spec;
-  const auto stream = arguments.model.open(arguments.table, &spec);
-  PairTable table(arguments.input, arguments.table);
-  const bool learns = !arguments.model.is_fixed();
-  if (learns && !spec.learns_identical) table.expect_two_texts();
-  PairBatch batch;
+  EvalPass pass(arguments);
   std::vector<PairProblem> problems;
   EarlierTexts earlier;
-  Random random(spec.seed);
+  Random random(pass.spec().seed);
   std::vector<std::string_view> candidates;
   std::vector<double> all_scores;  // 1 + kOthers of each pair
   // Pairs of one batch are no earlier ones of each other.
-  while (table.read(batch, learns ? std::min(kBatchRows, stream->until_refresh()) : kFewRows)) {
+  while (pass.next(kFewRows)) {
+    const auto& batch = pass.batch();
     for (std::size_t i = 0; i < batch.size() && earlier.size() > 0; ++i) {
       candidates.assign(1, batch.y[i]);
       earlier.draw(batch.y[i], random, candidates);
       const auto first = all_scores.size();
       all_scores.resize(first + candidates.size());
-      stream->rank(batch.x[i], candidates, all_scores.data() + first, problems);
+      pass.stream().rank(batch.x[i], candidates, all_scores.data() + first, problems);
       if (!problems.empty()) all_scores.resize(first);
     }
     for (const auto text : batch.y) earlier.add(text);
-    if (!learns) continue;
-    stream->learn_and_refresh(batch.pairs(), problems);
-    table.report(batch, problems);
+    if (!pass.learns()) continue;
+    pass.stream().learn_and_refresh(batch.pairs(), problems);
+    pass.report(problems);
   }
-  table.finish();
+  pass.finish();
   constexpr std::size_t kScores = 1 + kOthers;
   const auto pairs = all_scores.size() / kScores;
   const auto first = static_cast<std::size_t>(kWarmUp * static_cast<double>(pairs));
@@ -315,7 +343,7 @@ void run_eval_next(const EvalNextArguments& arguments) {
   for (std::size_t i = first; i < pairs; ++i) {
     ranking.add(all_scores.data() + i * kScores, kScores);
   }
-  ranking.print(arguments.json, stream->facts());
+  ranking.print(arguments.json, pass.stream().facts());
 }
 
 }  // namespace phsic
