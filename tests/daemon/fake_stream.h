@@ -48,6 +48,10 @@ class FakeStream : public phsic::Stream {
   std::function<std::optional<PairExplanation>()> explanation;
   std::function<bool(float x)> refuses;  // such pairs are not learned
   std::size_t refresh_pairs = SIZE_MAX;
+  // What the learner was told of cuts.
+  CutChooser chooser;
+  std::optional<double> cut;
+  std::size_t cuts_set = 0;
 
   void publish(std::shared_ptr<const PublishedModel> model) {
     const std::lock_guard lock(mutex_);
@@ -143,8 +147,11 @@ class FakeStream : public phsic::Stream {
     publish(fake_model(published()->number + 1));
   }
   bool refresh_every(std::uint64_t /*pairs*/) override { return false; }
-  void choose_cuts(CutChooser /*chooser*/) override {}
-  void set_cut(std::optional<double> /*cut*/) override {}
+  void choose_cuts(CutChooser with) override { chooser = std::move(with); }
+  void set_cut(std::optional<double> wanted) override {
+    cut = wanted;
+    ++cuts_set;
+  }
   void skip_refresh() override { since_frozen_ = 0; }
   [[nodiscard]] std::uint64_t pairs() const override { return learned_.size(); }
   [[nodiscard]] std::uint64_t clipped() const override { return 0; }

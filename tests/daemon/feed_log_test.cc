@@ -5,40 +5,15 @@
 #include <map>
 #include <memory>
 #include <nlohmann/json.hpp>
-#include <set>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "state/feed_numbers.h"
+#include "tests/daemon/fake_sink.h"
 
 namespace phsic::test {
 namespace {
-
-// Keeps what is published on topics that it has an audience for.
-class FakeSink : public FeedSink {
- public:
-  explicit FakeSink(std::set<std::string> wanted) : topics(std::move(wanted)) {}
-
-  [[nodiscard]] bool has_audience(const std::string& topic) const override {
-    return topics.contains(topic);
-  }
-  void publish(const std::string& topic, std::string message) override {
-    published.emplace_back(topic, nlohmann::json::parse(message));
-  }
-
-  // The numbers of all messages on a topic.
-  [[nodiscard]] std::vector<std::uint64_t> numbers(const std::string& topic) const {
-    std::vector<std::uint64_t> found;
-    for (const auto& [name, message] : published) {
-      if (name == topic) found.push_back(message["seq"]);
-    }
-    return found;
-  }
-
-  std::set<std::string> topics;
-  std::vector<std::pair<std::string, nlohmann::json>> published;
-};
 
 using Numbers = std::vector<std::uint64_t>;
 
@@ -105,6 +80,17 @@ TEST_CASE("What nobody hears is counted, and so is what was never made for the f
   CHECK(sink.numbers("a/score") == Numbers{8});
   CHECK(sink.numbers("a/flag") == Numbers{5});
   CHECK(sink.numbers("a/event") == Numbers{2});
+}
+
+TEST_CASE("Numbers of a stream that was forgotten are not kept any more") {
+  FeedLog feed;
+  Reserved reserved;
+  feed.keep(into(reserved));
+  feed.go_on("a", {});
+  feed.go_on("b", {{"b/score", 7}});
+  feed.forget("a");
+  feed.settle();
+  CHECK(reserved == Reserved{{"b/score", 7}, {"b/flag", 0}, {"b/event", 0}});
 }
 
 TEST_CASE("All sinks get the same message") {
