@@ -21,6 +21,8 @@ void score_growth(Report& report);
 // From text to score, and to learned.
 void texts_with_hashing(Report& report);
 void texts_with_word_vectors(Report& report);
+// Two views of the same texts, against each by itself.
+void views_of_texts(Report& report);
 // Beside the published implementation.
 void beside_published(Report& report);
 

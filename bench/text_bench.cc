@@ -1,8 +1,6 @@
 // From text to score: how many pairs a second, and which stage takes how long.
 #include <fmt/format.h>
 
-#include <filesystem>
-#include <fstream>
 #include <memory>
 
 #include "bench/live_daemon.h"
@@ -153,18 +151,6 @@ void measure(Report& report, const std::string& name, const Encoder& encoder,
   measure_decisions(report, name, sample, decided, all);
 }
 
-void write_vectors(const std::filesystem::path& file, std::size_t dim) {
-  std::ofstream out(file);
-  const auto words = vocabulary();
-  Random random(11);
-  out << words.size() << ' ' << dim << '\n';
-  for (const auto& word : words) {
-    out << word;
-    for (std::size_t d = 0; d < dim; ++d) out << fmt::format(" {:.5f}", random.normal());
-    out << '\n';
-  }
-}
-
 }  // namespace
 
 void texts_with_hashing(Report& report) {
@@ -177,7 +163,7 @@ void texts_with_word_vectors(Report& report) {
   report.note("the same texts, 50,000 word vectors of 100 dimensions");
   const Folder folder;
   const auto file = folder.file("words.vec");
-  write_vectors(file, 100);
+  write_vectors(file.string(), 100);
   const auto spec = EncoderSpec::parse(fmt::format("wordvec:file=\"{}\"", file.string()));
   const auto open = [&] { return std::make_unique<Encoder>(spec, EncoderPath()); };
   const double first = seconds(open);

@@ -1,6 +1,9 @@
 #include "bench/texts.h"
 
+#include <fmt/format.h>
+
 #include <cmath>
+#include <fstream>
 
 #include "core/random.h"
 
@@ -31,6 +34,18 @@ std::vector<std::string> vocabulary() {
     words[i] = make_word(random);
   }
   return words;
+}
+
+void write_vectors(const std::string& file, std::size_t dim) {
+  std::ofstream out(file);
+  const auto words = vocabulary();
+  Random random(11);
+  out << words.size() << ' ' << dim << '\n';
+  for (const auto& word : words) {
+    out << word;
+    for (std::size_t d = 0; d < dim; ++d) out << fmt::format(" {:.5f}", random.normal());
+    out << '\n';
+  }
 }
 
 TextSample make_texts(std::size_t pairs, std::uint64_t seed) {

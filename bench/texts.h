@@ -12,6 +12,9 @@ namespace phsic::bench {
 // The same 50,000 words every time, most frequent first.
 [[nodiscard]] std::vector<std::string> vocabulary();
 
+// Random vectors for these words, in the format of word2vec.
+void write_vectors(const std::string& file, std::size_t dim);
+
 struct TextSample {
   std::vector<std::string> texts;  // what x and y point into
   std::vector<std::string_view> x;

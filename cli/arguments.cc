@@ -19,6 +19,7 @@ namespace {
 
 constexpr const char* kModelGroup = "Model";
 constexpr const char* kDecisionGroup = "Decisions";
+constexpr const char* kViews = "views";  // the option that --view makes
 
 }  // namespace
 
@@ -86,6 +87,7 @@ void ModelArguments::add_options_to(CLI::App& verb) {
       ->type_name("FILE")
       ->group(kModelGroup);
   for (const auto& option : stream_options()) {
+    if (option.name == kViews) continue;
     verb.add_option_function<std::string>(
             fmt::format("--{}", option.name),
             [this, name = std::string(option.name)](const std::string& value) {
@@ -95,7 +97,24 @@ void ModelArguments::add_options_to(CLI::App& verb) {
         ->type_name(std::string(option.value))
         ->group(kModelGroup);
   }
+  verb.add_option_function<std::string>(
+          "--view", [this](const std::string& encoder) { add_view_of(encoder); },
+          "one of several encoders through which pairs are seen; may be given more than once; how "
+          "much each counts is found by self-measurement")
+      ->type_name("NAME[:...]")
+      ->allow_extra_args(false)
+      ->trigger_on_parse()
+      ->group(kModelGroup);
   add_encoder_path(verb, encoder_path);
+}
+
+void ModelArguments::add_view_of(const std::string& encoder) {
+  for (auto& [name, value] : chosen) {
+    if (name != kViews) continue;
+    add_view(encoder, value);
+    return;
+  }
+  add_view(encoder, chosen.emplace_back(kViews, "").second);
 }
 
 ModelArguments::Wanted ModelArguments::wanted() const {

@@ -62,6 +62,7 @@ struct ModelArguments {
   [[nodiscard]] Wanted wanted() const;
 
  private:
+  void add_view_of(const std::string& encoder);
   [[nodiscard]] std::unique_ptr<Session> open_own(const TableArguments& table,
                                                   StreamSpec* opened) const;
   [[nodiscard]] std::unique_ptr<Session> open_model(StreamSpec* opened) const;

@@ -55,7 +55,7 @@ ModelFile options_in(const YamlNode& mapping, const std::string& file,
         throw Error(fmt::format("{}: {}", entry.key, kNotServed));
       }
       if (decisions.take(entry) || order_of(entry.key) == stream_options().size()) continue;
-      const auto notation = notation_of(entry.value);
+      const auto notation = notation_of(entry);
       StreamSpec().set(entry.key, notation);
       said.options.emplace_back(entry.key, notation);
     } catch (const Error& problem) {

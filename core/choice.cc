@@ -38,22 +38,6 @@ Estimator<T> from_basis(const Covariance& covariance, const CanonicalBasis& basi
                                           : Estimator<T>::gaussian_pmi(covariance, basis);
 }
 
-// What each pair adds to the mean of AUC and MRR: scores serve to detect and to rank. The
-// reciprocal rank is the one expected among kShuffles others, when a share p of all others scores
-// higher: E 1/(1+B) = (1 - (1-p)^(m+1)) / ((m+1) p) for B binomial of m and p.
-std::vector<double> merits_of(const Trial& trial) {
-  auto merits = placements(trial);
-  const auto ranks = ranks_of(trial);
-  for (std::size_t i = 0; i < merits.size(); ++i) {
-    const double higher = (ranks[i] - 1) / static_cast<double>(trial.shuffles);
-    constexpr double kPlaces = kShuffles + 1;
-    const double reciprocal_rank =
-        higher > 0 ? (1 - std::pow(1 - higher, kPlaces)) / (kPlaces * higher) : 1;
-    merits[i] = (merits[i] + reciprocal_rank) / 2;
-  }
-  return merits;
-}
-
 // Tries estimators out on the unseen pairs and remembers the best of each kind.
 template <class T>
 class Contest {
@@ -71,7 +55,7 @@ class Contest {
     if (covariance_.has_both()) climb();
     Entry* best = nullptr;
     for (auto& entry : best_) {
-      if (entry && (best == nullptr || is_clearly_better(*entry, *best, kClearKind)))
+      if (entry && (best == nullptr || is_clearly_better(entry->merits, best->merits, kClearKind)))
         best = &*entry;
     }
     return std::move(best->choice);
@@ -81,7 +65,6 @@ class Contest {
   struct Entry {
     Choice<T> choice;
     std::vector<double> merits;  // one for each pair
-    double merit = 0;            // their mean
   };
 
   [[nodiscard]] bool wants(EstimatorKind kind) const { return !spec_.kind || *spec_.kind == kind; }
@@ -98,11 +81,7 @@ class Contest {
 
   Entry try_out(EstimatorKind kind, double ridge, Estimator<T> estimator) const {
     const Trial trial = run_trial(estimator, unseen_.x, unseen_.y, seed_, kManyShuffles);
-    Entry entry{{kind, ridge, std::move(estimator)}, merits_of(trial)};
-    for (const double share : entry.merits) {
-      entry.merit += share / static_cast<double>(entry.merits.size());
-    }
-    return entry;
+    return {{kind, ridge, std::move(estimator)}, merits_of(trial)};
   }
 
   // Tries the kinds that share the ridge's decomposition. Each takes the place of the best of its
@@ -114,7 +93,7 @@ class Contest {
       if (!wants(kind)) continue;
       auto entry = try_out(kind, ridge, from_basis<T>(covariance_, basis, kind));
       auto& best = best_.at(place_of(kind));
-      if (best && !is_clearly_better(entry, *best, kClearRidge)) continue;
+      if (best && !is_clearly_better(entry.merits, best->merits, kClearRidge)) continue;
       best = std::move(entry);
       improved = true;
     }
@@ -136,19 +115,6 @@ class Contest {
     ridge = start;
     while (++ridge != std::end(kRidgeGrid) && try_ridge(*ridge)) {
     }
-  }
-
-  // By the paired differences: both were tried on the same pairs.
-  [[nodiscard]] static bool is_clearly_better(const Entry& entry, const Entry& other,
-                                              double standard_errors) {
-    const auto n = static_cast<double>(entry.merits.size());
-    const double difference = entry.merit - other.merit;
-    double squares = 0;
-    for (std::size_t i = 0; i < entry.merits.size(); ++i) {
-      const double deviation = entry.merits[i] - other.merits[i] - difference;
-      squares += deviation * deviation;
-    }
-    return difference > standard_errors * std::sqrt(squares / (n - 1) / n);
   }
 
   const Covariance& covariance_;

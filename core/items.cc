@@ -214,6 +214,18 @@ void ItemBlock<T>::append_unchecked(const ItemBlock& from, std::size_t i) {
 }
 
 template <class T>
+void ItemBlock<T>::append_nothing() {
+  if (shape_.kind == ItemKind::kDense) {
+    const std::size_t end = (first_ + size_) * shape_.dim;
+    values_.resize(std::max(values_.size(), end + shape_.dim));
+    std::fill_n(values_.begin() + static_cast<std::ptrdiff_t>(end), shape_.dim, T(0));
+  } else {
+    start_.push_back(start_.back());
+  }
+  ++size_;
+}
+
+template <class T>
 void ItemBlock<T>::append_all(const ItemBlock& items) {
   if (shape_.kind == ItemKind::kDense) values_.resize((first_ + size_) * shape_.dim);
   for (std::size_t i = 0; i < items.size(); ++i) append_unchecked(items, i);

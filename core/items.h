@@ -105,6 +105,8 @@ class ItemBlock {
 
   // Appends row i if nothing is wrong with it. REQUIRES: i < row_count(items).
   [[nodiscard]] Fault append(const Items<T>& items, std::size_t i);
+  // Appends a row of zeros, or an empty text.
+  void append_nothing();
   // REQUIRES: items of the same shape.
   void append_all(const ItemBlock& items);
   // Multiplies item i by a factor. REQUIRES: vectors; i < size().

@@ -2,40 +2,67 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <numeric>
 
 #include "core/random.h"
 
 namespace phsic {
 
-template <class T>
-Trial run_trial(const Estimator<T>& estimator, const Items<T>& x, const Items<T>& y,
-                std::uint64_t seed, std::size_t shuffles) {
-  const std::size_t n = row_count(x);
-  const std::size_t r = estimator.rank();
-  Trial trial;
-  if (n == 0) return trial;
-  std::vector<T> storage_u(n * r);
-  std::vector<T> storage_v(n * r);
-  const T* u = estimator.project_x(x, storage_u.data());
-  const T* v = estimator.project_y(y, storage_v.data());
-
-  // Rotating a random order by 1 .. n - 1 places moves every element, and no two rotations agree.
+std::vector<std::size_t> random_order(std::size_t n, std::uint64_t seed) {
   Random random(seed);
   std::vector<std::size_t> order(n);
   std::iota(order.begin(), order.end(), std::size_t{0});
   for (std::size_t i = n; i > 1; --i) std::swap(order[i - 1], order[random.below(i)]);
-  trial.shuffles = std::min(shuffles, n - 1);
+  return order;
+}
+
+template <class T>
+Trial run_trial(const Estimator<T>& estimator, const Items<T>& x, const Items<T>& y,
+                const TrialPlan& plan) {
+  constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
+  const std::size_t n = plan.order.size();
+  const std::size_t r = estimator.rank();
+  Trial trial;
+  if (n == 0) return trial;
+  std::vector<T> storage_u(row_count(x) * r);
+  std::vector<T> storage_v(row_count(y) * r);
+  const T* u = estimator.project_x(x, storage_u.data());
+  const T* v = estimator.project_y(y, storage_v.data());
+  const auto score = [&](std::size_t i, std::size_t j) {
+    const auto row_x = plan.rows[i];
+    const auto row_y = plan.rows[j];
+    if (row_x == TrialPlan::kAbsent || row_y == TrialPlan::kAbsent) return kNan;
+    const double found = estimator.combine(u + row_x * r, v + row_y * r);
+    return std::isfinite(found) ? found : kNan;
+  };
+
+  // Rotating the order by 1 .. n - 1 places moves every element, and no two rotations agree. Both
+  // ways these are 1, n - 1, 2, n - 2 ...
+  const auto rotation = [&](std::size_t k) {
+    if (!plan.both_ways) return k + 1;
+    return k % 2 == 0 ? k / 2 + 1 : n - (k + 1) / 2;
+  };
+  trial.shuffles = std::min(plan.shuffles, n - 1);
   trial.matched.resize(n);
   trial.null.resize(n * trial.shuffles);
   for (std::size_t place = 0; place < n; ++place) {
-    const std::size_t i = order[place];
-    trial.matched[i] = estimator.combine(u + i * r, v + i * r);
+    const std::size_t i = plan.order[place];
+    trial.matched[i] = score(i, i);
     for (std::size_t k = 0; k < trial.shuffles; ++k) {
-      const std::size_t other = order[(place + k + 1) % n];
-      trial.null[i * trial.shuffles + k] = estimator.combine(u + i * r, v + other * r);
+      trial.null[i * trial.shuffles + k] = score(i, plan.order[(place + rotation(k)) % n]);
     }
   }
+  return trial;
+}
+
+template <class T>
+Trial run_trial(const Estimator<T>& estimator, const Items<T>& x, const Items<T>& y,
+                std::uint64_t seed, std::size_t shuffles) {
+  TrialPlan plan{random_order(row_count(x), seed), shuffles, false, {}};
+  plan.rows.resize(row_count(x));
+  std::iota(plan.rows.begin(), plan.rows.end(), std::size_t{0});
+  auto trial = run_trial(estimator, x, y, plan);
   const auto finite = [](double score) { return std::isfinite(score); };
   if (!std::all_of(trial.matched.begin(), trial.matched.end(), finite) ||
       !std::all_of(trial.null.begin(), trial.null.end(), finite)) {
@@ -87,6 +114,40 @@ std::vector<double> ranks_of(const Trial& trial) {
   return ranks;
 }
 
+std::vector<double> merits_of(const Trial& trial) {
+  auto merits = placements(trial);
+  const auto ranks = ranks_of(trial);
+  for (std::size_t i = 0; i < merits.size(); ++i) {
+    // When a share p of all others scores higher, E 1/(1+B) = (1 - (1-p)^(m+1)) / ((m+1) p) for B
+    // binomial of m and p.
+    const double higher =
+        trial.shuffles == 0 ? 0 : (ranks[i] - 1) / static_cast<double>(trial.shuffles);
+    constexpr double kPlaces = kShuffles + 1;
+    const double reciprocal_rank =
+        higher > 0 ? (1 - std::pow(1 - higher, kPlaces)) / (kPlaces * higher) : 1;
+    merits[i] = (merits[i] + reciprocal_rank) / 2;
+  }
+  return merits;
+}
+
+bool is_clearly_better(const std::vector<double>& merits, const std::vector<double>& others,
+                       double standard_errors) {
+  const auto n = static_cast<double>(merits.size());
+  double merit = 0;
+  double other = 0;
+  for (std::size_t i = 0; i < merits.size(); ++i) {
+    merit += merits[i] / n;
+    other += others[i] / n;
+  }
+  const double difference = merit - other;
+  double squares = 0;
+  for (std::size_t i = 0; i < merits.size(); ++i) {
+    const double deviation = merits[i] - others[i] - difference;
+    squares += deviation * deviation;
+  }
+  return difference > standard_errors * std::sqrt(squares / (n - 1) / n);
+}
+
 std::optional<Accuracy> accuracy_of(const Trial& trial) {
   const std::size_t n = trial.matched.size();
   if (n < 2) return std::nullopt;
@@ -122,5 +183,9 @@ template Trial run_trial(const Estimator<float>&, const Items<float>&, const Ite
                          std::uint64_t, std::size_t);
 template Trial run_trial(const Estimator<double>&, const Items<double>&, const Items<double>&,
                          std::uint64_t, std::size_t);
+template Trial run_trial(const Estimator<float>&, const Items<float>&, const Items<float>&,
+                         const TrialPlan&);
+template Trial run_trial(const Estimator<double>&, const Items<double>&, const Items<double>&,
+                         const TrialPlan&);
 
 }  // namespace phsic

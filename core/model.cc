@@ -137,6 +137,27 @@ std::size_t Model<T>::score_one_to_many(const Items<T>& x, const Items<T>& y, do
   return score_rows(x, y, true, scores, faults, scratch, nullptr);
 }
 
+void ModelFacts::save(Writer& writer) const {
+  writer.number(pairs);
+  writer.number(effective_pairs);
+  writer.number(epoch);
+  writer.number(ridge);
+  dependence.save(writer);
+  writer.number<std::uint8_t>(accuracy.has_value());
+  if (accuracy) accuracy->save(writer);
+}
+
+ModelFacts ModelFacts::load(Reader& reader) {
+  ModelFacts facts;
+  facts.pairs = reader.number<std::uint64_t>("pairs");
+  facts.effective_pairs = reader.finite("effective pairs");
+  facts.epoch = reader.number<std::uint64_t>("epoch");
+  facts.ridge = reader.finite("ridge");
+  facts.dependence = Dependence::load(reader);
+  if (reader.flag("accuracy")) facts.accuracy = Accuracy::load(reader);
+  return facts;
+}
+
 template <class T>
 void Model<T>::save(Writer& writer) const {
   x_.save(writer);
@@ -148,13 +169,7 @@ void Model<T>::save(Writer& writer) const {
     estimator_->save(writer);
   }
   calibration_.save(writer);
-  writer.number(facts_.pairs);
-  writer.number(facts_.effective_pairs);
-  writer.number(facts_.epoch);
-  writer.number(facts_.ridge);
-  facts_.dependence.save(writer);
-  writer.number<std::uint8_t>(facts_.accuracy.has_value());
-  if (facts_.accuracy) facts_.accuracy->save(writer);
+  facts_.save(writer);
 }
 
 template <class T>
@@ -170,13 +185,7 @@ Model<T> Model<T>::load(Reader& reader) {
     estimator = Estimator<T>::load(reader);
   }
   Calibration calibration = Calibration::load(reader);
-  ModelFacts facts;
-  facts.pairs = reader.number<std::uint64_t>("pairs");
-  facts.effective_pairs = reader.finite("effective pairs");
-  facts.epoch = reader.number<std::uint64_t>("epoch");
-  facts.ridge = reader.finite("ridge");
-  facts.dependence = Dependence::load(reader);
-  if (reader.flag("accuracy")) facts.accuracy = Accuracy::load(reader);
+  auto facts = ModelFacts::load(reader);
   return {x,    y, std::move(map_x), std::move(map_y), std::move(estimator), std::move(calibration),
           facts};
 }

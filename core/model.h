@@ -29,6 +29,9 @@ struct ModelFacts {
   double ridge = 0;            // used; 0 for phsic
   Dependence dependence;
   std::optional<Accuracy> accuracy;  // on held-back pairs
+
+  void save(Writer& writer) const;
+  [[nodiscard]] static ModelFacts load(Reader& reader);
 };
 
 template <class T>

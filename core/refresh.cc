@@ -111,6 +111,7 @@ Refreshed<T> refresh(Learner<T> state, const EstimatorSpec& spec,
   }
   if (extent == Extent::kAll && state.held_back() > 0) {
     covariance = state.moments(Extent::kAll).covariance();
+    result.measured = std::move(choice.estimator);
     choice.estimator = build_estimator<T>(covariance, spec, choice.kind, choice.ridge, config.seed);
   }
   facts.effective_pairs = covariance.effective_pairs;

@@ -20,6 +20,8 @@ struct Refreshed {
   std::shared_ptr<const Model<T>> model;
   // Pivots chosen for it: the live learner should adopt() them, at once or later.
   std::optional<PivotChange<T>> pivots;
+  // The estimator that the held-back pairs have measured, and have not taught; none: the model's.
+  std::optional<Estimator<T>> measured;
 };
 
 // Fewer held-back pairs than this choose nothing, and what they measure is noise. At most a fifth

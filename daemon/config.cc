@@ -366,7 +366,7 @@ void ConfigReader::set_stream_option(const Chosen& option, StreamSettings& strea
   }
   const auto& known = stream_options()[order_of(entry.key)];
   try {
-    const auto notation = notation_of(entry.value);
+    const auto notation = notation_of(entry);
     StreamSpec alone;
     known.set(alone, notation);
     try {

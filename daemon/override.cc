@@ -121,7 +121,10 @@ void apply(YamlNode& root, const Override& setting, Problems& problems) {
 
 bool replaces(std::string_view option, const YamlNode& value, std::string_view earlier) {
   if (option == earlier || (is_cut_option(option) && is_cut_option(earlier))) return true;
-  if (option == "encoder") return earlier == "x-encoder" || earlier == "y-encoder";
+  if (option == "encoder") {
+    return earlier == "x-encoder" || earlier == "y-encoder" || earlier == "views";
+  }
+  if (option == "views" && !value.items.empty()) return earlier.ends_with("encoder");
   if (option == "kernel") return earlier == "x-kernel" || earlier == "y-kernel";
   const bool forgets = value.text != "never";
   return forgets && ((option == "half-life" && earlier == "window") ||

@@ -51,11 +51,8 @@ class StartCheck {
       opened_[settings.name] = open_stream(settings, path_);
       return;
     }
-    if (settings.spec.counts) return;
     try {
-      const auto& spec = settings.spec;
-      if (!spec.x_kernel.takes_texts()) check_encoder(spec.x_encoder);
-      if (!spec.y_kernel.takes_texts()) check_encoder(spec.y_encoder);
+      for (const auto& encoder : settings.spec.encoders()) check_encoder(encoder);
     } catch (const Error& problem) {
       throw Error(fmt::format("streams.{}: {}", settings.name, problem.what()));
     }

@@ -13,6 +13,7 @@ namespace phsic {
 
 std::vector<std::string> names_of(const std::map<std::string, PreparedStream>& streams) {
   std::vector<std::string> names;
+  names.reserve(streams.size());
   for (const auto& [name, stream] : streams) names.push_back(name);
   return names;
 }

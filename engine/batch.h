@@ -37,25 +37,49 @@ struct PairProblem {
   std::string message;
 };
 
+struct ModelFacts;
+struct ViewedModel;
+
+// A pair of which one view of the stream could not be asked, and why.
+struct LeftOut {
+  std::size_t row = 0;
+  std::string view;
+  std::string message;
+};
+
 // A model in use. Immutable.
 struct PublishedModel {
   std::uint64_t number = 0;                   // 0: before the first
-  std::shared_ptr<const Model<float>> model;  // null: the stream counts
+  std::shared_ptr<const Model<float>> model;  // null: the stream counts, or has several views
   bool is_whole = false;      // learned the held-back pairs, too, after they had calibrated it
   double seconds = 0;         // how long building it took
   std::optional<double> cut;  // the lowest score that is kept; none: nobody can tell
+  // Null: the stream has one view, or counts.
+  std::shared_ptr<const ViewedModel> viewed = nullptr;
 
   // What its scores mean; empty when that is not known.
   [[nodiscard]] const Calibration& calibration() const;
   // What scoring a pair of vectors costs (Model::multiply_adds()).
   [[nodiscard]] std::uint64_t multiply_adds() const;
   [[nodiscard]] std::uint64_t epoch() const;
+  // What is known of it besides; null where the stream counts.
+  [[nodiscard]] const ModelFacts* facts() const;
   // How many pairs the model was built from; none where the stream counts.
   [[nodiscard]] std::optional<std::uint64_t> model_pairs() const;
+  // What scores are made by: "gaussian-pmi", "pmi" where the stream counts; empty before the first.
+  [[nodiscard]] std::string estimator() const;
 };
 
+// The items of pairs as one view of a stream sees them.
+struct ViewItems {
+  Items<float> x;
+  Items<float> y;
+};
+
+inline constexpr std::size_t kMostViews = 8;
+
 struct Batch {
-  Encoded x;
+  Encoded x;  // of a stream with one view
   Encoded y;
   std::vector<PairProblem> problems;  // ascending, one for a row
   std::vector<bool> usable;           // which pairs to learn from
@@ -64,8 +88,16 @@ struct Batch {
   std::vector<std::uint8_t> was_learned;
   std::vector<double> scores;                       // NaN for a pair in `problems`
   std::shared_ptr<const PublishedModel> published;  // what scored them
+  // Of a stream with several views: the batch of each, and which of them see a pair, a bit for each
+  // view; else empty.
+  std::vector<Batch> views;
+  std::vector<std::uint8_t> seen;
+  std::vector<std::uint8_t> readable;  // likewise, also where a view finds nothing in a text
+  std::vector<LeftOut> left_out;       // ascending; views that would have counted for a pair
 
-  [[nodiscard]] std::size_t size() const { return y.size(); }
+  [[nodiscard]] std::size_t size() const {
+    return views.empty() ? y.size() : views.front().y.size();
+  }
 
   // Scratch.
   std::vector<Fault> faults;
@@ -75,14 +107,21 @@ struct Batch {
 
 // Pairs to learn: items without fault, in order. Everything stays the caller's.
 struct LearnBatch {
-  Items<float> x;
+  Items<float> x;  // of a stream with one view
   Items<float> y;
   const double* times = nullptr;  // null: none
   // Null: scores will not be explained with these texts.
   const std::string_view* x_texts = nullptr;
   const std::string_view* y_texts = nullptr;
+  // Of a stream with several views, instead of x and y: the items of each, and a bit for each view
+  // that sees a pair. What a view does not see may be anything.
+  std::vector<ViewItems> views = {};
+  const std::uint8_t* seen = nullptr;
 
-  [[nodiscard]] std::size_t size() const { return row_count(x); }
+  [[nodiscard]] std::size_t size() const { return row_count(views.empty() ? x : views.front().x); }
 };
+
+// The items of rows first .. first + count of what was encoded.
+[[nodiscard]] LearnBatch items_to_learn(const Batch& batch, std::size_t first, std::size_t count);
 
 }  // namespace phsic

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <functional>
 #include <limits>
 
 #include "core/error.h"
@@ -115,6 +116,7 @@ Encoder::Encoder(const EncoderSpec& spec, const EncoderPath& path)
   identity_ = facts.identity;
   is_additive_ = (facts.flags & PHSIC_ADDITIVE) != 0;
   require_honest();
+  require_repeatable();
   if (is_additive_) require_additive();
 }
 
@@ -151,6 +153,26 @@ void Encoder::require_honest() const {
                                     indices[i], dim));
     }
   }
+}
+
+// Tries a text at two places of a batch, and again: an encoder that counts its texts, say, would
+// seem to know what belongs together, since x and y come together.
+void Encoder::require_repeatable() const {
+  const std::array<std::string_view, 3> texts = {"the river", "a b", "the river"};
+  std::vector<std::vector<double>> found;
+  for (int call = 0; call < 2; ++call) {
+    Encoded encoded;
+    encode(texts, encoded);
+    const auto rows = encoded.view();
+    for (const std::size_t row : {std::size_t{0}, std::size_t{2}}) {
+      // What is of no use to a stream need not be the same.
+      if (!encoded.problems().empty() || inspect(rows, row) != Fault::kNone) return;
+      add_row(rows, row, found.emplace_back(shape_.dim));
+    }
+  }
+  if (std::adjacent_find(found.begin(), found.end(), std::not_equal_to<>()) == found.end()) return;
+  instance_->refuse(fmt::format(
+      "gave \"{}\" another vector the second time, expected the same for the same text", texts[0]));
 }
 
 // Tries a text and its two words. The encoder may know neither word, so this finds only careless

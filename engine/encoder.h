@@ -72,6 +72,7 @@ class Encoder {
   struct Instance;
 
   void require_honest() const;
+  void require_repeatable() const;
   void require_additive() const;
 
   // What the next call of the plugin achieved.

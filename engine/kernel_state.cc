@@ -56,14 +56,13 @@ class KernelStream::State : public StreamState {
         published_(stream.published()),
         estimator_(stream.estimator_),
         schedule_(stream.schedule_),
+        next_choice_(stream.next_choice_),
         chosen_(stream.chosen_) {}
 
   void save(Writer& writer) const override {
     save_spec(estimator_, writer);
-    for (const auto value :
-         {schedule_.refresh_pairs, schedule_.next_refresh, schedule_.next_choice}) {
-      writer.number(value);
-    }
+    schedule_.save(writer);
+    writer.number(next_choice_);
     save_chosen(chosen_, writer);
     writer.number(published_->number);
     writer.number<std::uint8_t>(published_->is_whole);
@@ -80,7 +79,8 @@ class KernelStream::State : public StreamState {
   SampledTexts texts_;
   std::shared_ptr<const PublishedModel> published_;
   EstimatorSpec estimator_;
-  Schedule schedule_;
+  RefreshSchedule schedule_;
+  std::uint64_t next_choice_;
   std::optional<Chosen> chosen_;
 };
 
@@ -121,12 +121,20 @@ std::unique_ptr<const StreamState> KernelStream::state() const {
   return std::make_unique<const State>(*this);
 }
 
-void KernelStream::restore(Reader& reader) {
+struct KernelStream::Kept {
+  EstimatorSpec estimator;
+  RefreshSchedule schedule;
+  std::uint64_t next_choice;
+  std::optional<Chosen> chosen;
+  PublishedModel published;
+  Learner<float> learner;
+  SampledTexts texts;
+};
+
+std::shared_ptr<KernelStream::Kept> KernelStream::read(Reader& reader) const {
   const auto spec = load_spec(reader);
-  Schedule schedule;
-  schedule.refresh_pairs = reader.number<std::uint64_t>("refresh");
-  schedule.next_refresh = reader.number<std::uint64_t>("next refresh");
-  schedule.next_choice = reader.number<std::uint64_t>("next choice");
+  const auto schedule = RefreshSchedule::load(reader);
+  const auto next_choice = reader.number<std::uint64_t>("next choice");
   const auto chosen = load_chosen(reader);
   PublishedModel published;
   published.number = reader.number<std::uint64_t>("model");
@@ -143,24 +151,33 @@ void KernelStream::restore(Reader& reader) {
   }
   auto texts = SampledTexts::load(reader);
   reader.finish();
+  return std::make_shared<Kept>(Kept{spec, schedule, next_choice, chosen, std::move(published),
+                                     std::move(learner), std::move(texts)});
+}
 
-  learner_ = std::move(learner);
-  texts_ = std::move(texts);
-  schedule_ = schedule;
-  chosen_ = chosen;
-  if (spec != estimator_) {
+bool KernelStream::go_on_with(Kept& kept) {
+  learner_ = std::move(kept.learner);
+  texts_ = std::move(kept.texts);
+  schedule_ = kept.schedule;
+  next_choice_ = kept.next_choice;
+  chosen_ = kept.chosen;
+  const bool wants_another = kept.estimator != estimator_;
+  if (wants_another) {
     // Another kind of model is wanted now, so the next one is due at once.
     chosen_.reset();
-    schedule_.next_refresh = learner_.accepted();
-    schedule_.next_choice = 0;
+    schedule_.hurry(learner_.accepted());
+    next_choice_ = 0;
   }
   auto ground = std::make_shared<Ground>();
-  if (texts_.size() > 0 && published.number > 0) {
+  if (texts_.size() > 0 && kept.published.number > 0) {
     ground->sample = learner_.sample_with_recent(Extent::kWithoutHeldBack);
     ground->texts = texts_;
   }
-  publish(std::move(published), std::move(ground));
+  publish(std::move(kept.published), std::move(ground));
+  return wants_another;
 }
+
+void KernelStream::restore(Reader& reader) { go_on_with(*read(reader)); }
 
 void KernelStream::freeze_again(Extent extent) { note_refresh(extent); }
 
@@ -184,7 +201,7 @@ void KernelStream::merge(const StreamStorage& other) {
   learner_.merge(like->learner_);
   // The other's pairs may have the same numbers as ours, so no text can be found by its number.
   texts_ = SampledTexts();
-  schedule_.next_refresh = learner_.accepted();
+  schedule_.hurry(learner_.accepted());
 }
 
 }  // namespace phsic

@@ -5,16 +5,10 @@
 #include <cmath>
 #include <limits>
 
-#include "core/recent.h"
+#include "engine/kernel_refresh.h"
 
 namespace phsic {
 namespace {
-
-// The first model is built from this many pairs. From then on there is a new one whenever a third
-// more has been learned, or, when the stream forgets, an eighth of what counts, in whole blocks.
-// Its kind is chosen anew whenever twice as much has been learned, or all that counts has been
-// renewed.
-constexpr std::uint64_t kFirstRefresh = kBlockPairs;
 
 // What a pair that was learned has added to the sums can be taken out of its score
 // (core/own_share.h), but not its part in the choice of directions. So a model that judges such
@@ -81,36 +75,29 @@ double weight_of(const PublishedModel& published) {
 
 }  // namespace
 
-class KernelStream::Frozen : public Refresh {
- public:
-  Frozen(Learner<float> state, const EstimatorSpec& spec, Extent extent,
-         std::shared_ptr<Ground> ground)
-      : state_(std::move(state)), spec_(spec), extent_(extent), ground_(std::move(ground)) {}
+KernelStream::Frozen::Frozen(Learner<float> state, const EstimatorSpec& spec, Extent extent,
+                             std::shared_ptr<Ground> ground)
+    : state_(std::move(state)), spec_(spec), extent_(extent), ground_(std::move(ground)) {}
 
-  void build() override {
-    const auto began = std::chrono::steady_clock::now();
-    refreshed_ = refresh(std::move(state_), spec_, extent_);
-    seconds_ = std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count();
+void KernelStream::Frozen::build() {
+  const auto began = std::chrono::steady_clock::now();
+  if (keeps_held_back_) {
+    held_back_.x = state_.held_back_x();
+    held_back_.y = state_.held_back_y();
   }
+  refreshed_ = refresh(std::move(state_), spec_, extent_);
+  seconds_ = std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count();
+}
 
-  [[nodiscard]] std::string adoption() const override;
+std::optional<KernelStream::Chosen> KernelStream::Frozen::chosen() const {
+  const auto& model = *refreshed_.model;
+  if (model.estimator() == nullptr) return std::nullopt;
+  return Chosen{model.estimator()->kind(), model.facts().ridge};
+}
 
- private:
-  friend class KernelStream;
-
-  [[nodiscard]] std::optional<Chosen> chosen() const {
-    const auto& model = *refreshed_.model;
-    if (model.estimator() == nullptr) return std::nullopt;
-    return Chosen{model.estimator()->kind(), model.facts().ridge};
-  }
-
-  Learner<float> state_;
-  EstimatorSpec spec_;
-  Extent extent_;
-  std::shared_ptr<Ground> ground_;
-  Refreshed<float> refreshed_;
-  double seconds_ = 0;
-};
+const Estimator<float>* KernelStream::Frozen::measured() const {
+  return refreshed_.measured ? &*refreshed_.measured : refreshed_.model->estimator();
+}
 
 std::string KernelStream::Frozen::adoption() const {
   Writer writer;
@@ -129,9 +116,8 @@ KernelStream::KernelStream(const StreamSpec& spec, const EncoderPath& path)
              : open_side(spec, spec.y_encoder, spec.y_kernel, path)),
       learns_identical_(spec.learns_identical),
       forgets_(spec.forgetting.mode != Forgetting::Mode::kNever),
-      learner_(spec.config(x_.shape(), y_.shape())) {
-  schedule_.refresh_pairs = spec.refresh_pairs;
-  schedule_.next_refresh = spec.refresh_pairs > 0 ? spec.refresh_pairs : kFirstRefresh;
+      learner_(spec.config(x_.shape(), y_.shape())),
+      schedule_(spec.refresh_pairs) {
   PublishedModel first;
   first.model = empty_model(learner_);
   published_ = std::make_shared<const PublishedModel>(std::move(first));
@@ -167,8 +153,10 @@ const double* KernelStream::own_shares(Batch& batch) const {
   return batch.own_shares.data();
 }
 
-void KernelStream::score(Batch& batch) const {
-  batch.published = published();
+void KernelStream::score(Batch& batch) const { score_by(published(), batch); }
+
+void KernelStream::score_by(std::shared_ptr<const PublishedModel> published, Batch& batch) const {
+  batch.published = std::move(published);
   batch.scores.resize(batch.size());
   batch.faults.resize(batch.size());
   batch.published->model->score(batch.x.view(), batch.y.view(), batch.scores.data(),
@@ -188,20 +176,26 @@ void KernelStream::score(Batch& batch) const {
 
 void KernelStream::rank(std::string_view x, std::span<const std::string_view> candidates,
                         Batch& batch) const {
+  rank_by(published(), x, candidates, batch);
+}
+
+void KernelStream::rank_by(std::shared_ptr<const PublishedModel> published, std::string_view x,
+                           std::span<const std::string_view> candidates, Batch& batch) const {
   x_.encode({&x, 1}, batch.x);
   y_.encode(candidates, batch.y);
-  rank_encoded(batch);
+  rank_encoded(std::move(published), batch);
 }
 
 void KernelStream::rank(const DenseRows<float>& x, const DenseRows<float>& candidates,
                         Batch& batch) const {
   batch.x.take(x);
   batch.y.take(candidates);
-  rank_encoded(batch);
+  rank_encoded(published(), batch);
 }
 
-void KernelStream::rank_encoded(Batch& batch) const {
-  batch.published = published();
+void KernelStream::rank_encoded(std::shared_ptr<const PublishedModel> published,
+                                Batch& batch) const {
+  batch.published = std::move(published);
   batch.problems.clear();
   batch.scores.resize(batch.size());
   batch.faults.assign(batch.size(), Fault::kNone);
@@ -242,10 +236,7 @@ std::size_t KernelStream::learn(const LearnBatch& batch, std::size_t first, bool
   return first + count;
 }
 
-std::size_t KernelStream::until_refresh() const {
-  const auto due = std::max(schedule_.next_refresh, kFewestMeasured);
-  return due - std::min(due, learner_.accepted());
-}
+std::size_t KernelStream::until_refresh() const { return schedule_.until(learner_.accepted()); }
 
 bool KernelStream::is_measurable() const { return learner_.accepted() >= kFewestMeasured; }
 
@@ -262,7 +253,7 @@ EstimatorSpec KernelStream::next_estimator(Extent extent) const {
   // The kind chosen before a restart may differ from the one that is asked for now.
   const bool may_be_chosen = chosen_ && spec.kind.value_or(chosen_->kind) == chosen_->kind;
   const bool is_last = extent == Extent::kAll || judges_learned_;
-  if (accepted < schedule_.next_choice && !is_last && may_be_chosen) {
+  if (accepted < next_choice_ && !is_last && may_be_chosen) {
     spec.kind = chosen_->kind;
     if (chosen_->ridge > 0) spec.ridge = spec.ridge.value_or(chosen_->ridge);
   }
@@ -271,8 +262,10 @@ EstimatorSpec KernelStream::next_estimator(Extent extent) const {
 
 void KernelStream::note_refresh(Extent extent) {
   const auto accepted = learner_.accepted();
-  if (accepted >= schedule_.next_choice) {
-    schedule_.next_choice =
+  // The kind is chosen anew whenever twice as much has been learned, or all that counts has been
+  // renewed.
+  if (accepted >= next_choice_) {
+    next_choice_ =
         accepted + std::min(accepted, static_cast<std::uint64_t>(learner_.effective_pairs()));
   }
   if (extent != Extent::kAll) schedule();
@@ -324,8 +317,7 @@ void KernelStream::set_cut(std::optional<double> cut) {
 }
 
 bool KernelStream::refresh_every(std::uint64_t pairs) {
-  if (pairs == schedule_.refresh_pairs) return false;
-  schedule_.refresh_pairs = pairs;
+  if (!schedule_.set(pairs)) return false;
   schedule();
   return true;
 }
@@ -336,16 +328,7 @@ void KernelStream::skip_refresh() {
 }
 
 void KernelStream::schedule() {
-  const auto accepted = learner_.accepted();
-  if (schedule_.refresh_pairs > 0) {
-    schedule_.next_refresh = accepted + schedule_.refresh_pairs;
-    return;
-  }
-  auto step = accepted / 3;
-  if (learner_.config().forgetting.mode != Forgetting::Mode::kNever) {
-    step = std::min(step, static_cast<std::uint64_t>(learner_.effective_pairs()) / 8);
-  }
-  schedule_.next_refresh = accepted + std::max(step / kBlockPairs, std::uint64_t{1}) * kBlockPairs;
+  schedule_.move_on(learner_.accepted(), learner_.effective_pairs(), forgets_);
 }
 
 std::optional<PairExplanation> KernelStream::explain(std::string_view x, std::string_view y,

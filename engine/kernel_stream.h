@@ -13,6 +13,7 @@
 #include "core/learner.h"
 #include "core/refresh.h"
 #include "engine/encoder.h"
+#include "engine/refresh_schedule.h"
 #include "engine/sampled_texts.h"
 #include "engine/stream.h"
 
@@ -56,19 +57,28 @@ class KernelStream : public Stream {
   void adopt_again(std::string_view adoption) override;
   void merge(const StreamStorage& other) override;
 
+  // For a stream of several views, of which this is one (view_stream.h).
+
+  // Like score() and rank(), by a model that was in use.
+  void score_by(std::shared_ptr<const PublishedModel> published, Batch& batch) const;
+  void rank_by(std::shared_ptr<const PublishedModel> published, std::string_view x,
+               std::span<const std::string_view> candidates, Batch& batch) const;
+  // Which pairs of the last learn() were refused, by their rows.
+  [[nodiscard]] const std::vector<Fault>& faults() const { return faults_; }
+  [[nodiscard]] double effective_pairs() const { return learner_.effective_pairs(); }
+  class Frozen;  // what freeze() gives (kernel_refresh.h)
+  // restore() in two steps, of which the second cannot fail, and says whether another estimator is
+  // wanted now than was then.
+  struct Kept;
+  [[nodiscard]] std::shared_ptr<Kept> read(Reader& reader) const;
+  bool go_on_with(Kept& kept);
+
  private:
-  class Frozen;
   class State;
   // What the newest model turned out to be.
   struct Chosen {
     EstimatorKind kind = EstimatorKind::kPhsic;
     double ridge = 0;  // 0: none
-  };
-  // When models are due.
-  struct Schedule {
-    std::uint64_t refresh_pairs = 0;  // 0: by growth
-    std::uint64_t next_refresh = 0;   // due when this many pairs are accepted
-    std::uint64_t next_choice = 0;
   };
   // What scores of a model are explained with: the sample at the time it was built.
   struct Ground {
@@ -83,7 +93,7 @@ class KernelStream : public Stream {
   [[nodiscard]] EstimatorSpec next_estimator(Extent extent) const;
   void note_refresh(Extent extent);
   void publish(PublishedModel published, std::shared_ptr<Ground> ground);
-  void rank_encoded(Batch& batch) const;
+  void rank_encoded(std::shared_ptr<const PublishedModel> published, Batch& batch) const;
   [[nodiscard]] const double* own_shares(Batch& batch) const;
   void schedule();
 
@@ -99,7 +109,8 @@ class KernelStream : public Stream {
   Learner<float> learner_;
   SampledTexts texts_;
   std::vector<Fault> faults_;  // scratch
-  Schedule schedule_;
+  RefreshSchedule schedule_;
+  std::uint64_t next_choice_ = 0;  // when so many pairs are accepted, a model's kind is chosen anew
   std::optional<Chosen> chosen_;
   CutChooser choose_cut_;  // empty: models have no cut
   bool judges_learned_ = false;

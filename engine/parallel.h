@@ -11,8 +11,8 @@
 
 namespace phsic {
 
-// Calls work(i) once for each i below `count`, from up to `threads` threads at once. What one of
-// them throws is thrown again when all have ended.
+// Calls work(i) once for each i below `count`, from up to `threads` threads at once, or fewer if
+// the system gives no more. What one of them throws is thrown again when all have ended.
 template <class Work>
 void for_each_in_parallel(std::size_t count, std::size_t threads, const Work& work) {
   const auto helpers = std::min(threads, count);
@@ -34,7 +34,11 @@ void for_each_in_parallel(std::size_t count, std::size_t threads, const Work& wo
   };
   {
     std::vector<std::jthread> pool;
-    for (std::size_t k = 1; k < helpers; ++k) pool.emplace_back(run);
+    try {
+      for (std::size_t k = 1; k < helpers; ++k) pool.emplace_back(run);
+    } catch (const std::exception&) {
+      // There are no more threads to be had: those that are there do it all.
+    }
     run();
   }
   if (failure) std::rethrow_exception(failure);

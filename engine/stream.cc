@@ -1,28 +1,90 @@
 #include "engine/stream.h"
 
+#include <fmt/format.h>
+
+#include <algorithm>
+
 #include "core/model.h"
 #include "engine/count_stream.h"
 #include "engine/kernel_stream.h"
+#include "engine/stream_facts.h"
+#include "engine/view_stream.h"
+#include "engine/viewed_model.h"
 
 namespace phsic {
 
 const Calibration& PublishedModel::calibration() const {
   static const Calibration kUnknown;
+  if (viewed != nullptr) return viewed->calibration;
   return model == nullptr ? kUnknown : model->calibration();
 }
 
 std::uint64_t PublishedModel::multiply_adds() const {
-  return model == nullptr ? 0 : model->multiply_adds();
+  if (viewed == nullptr) return model == nullptr ? 0 : model->multiply_adds();
+  std::uint64_t sum = 0;
+  for (const auto& part : viewed->parts) sum += part->multiply_adds();
+  return sum;
 }
 
-std::uint64_t PublishedModel::epoch() const { return model == nullptr ? 0 : model->facts().epoch; }
+const ModelFacts* PublishedModel::facts() const {
+  if (viewed != nullptr) return &viewed->facts;
+  return model == nullptr ? nullptr : &model->facts();
+}
+
+std::uint64_t PublishedModel::epoch() const { return facts() == nullptr ? 0 : facts()->epoch; }
 
 std::optional<std::uint64_t> PublishedModel::model_pairs() const {
-  return model == nullptr ? std::nullopt : std::optional(model->facts().pairs);
+  return facts() == nullptr ? std::nullopt : std::optional(facts()->pairs);
+}
+
+std::string PublishedModel::estimator() const {
+  if (viewed == nullptr && model == nullptr) return "pmi";
+  if (viewed == nullptr) {
+    return model->estimator() == nullptr ? "" : std::string(name_of(model->estimator()->kind()));
+  }
+  std::string names;
+  for (std::size_t v = 0; v < viewed->parts.size(); ++v) {
+    if (viewed->blend.parts()[v].weight == 0) continue;
+    names += fmt::format("{}{} by {}", names.empty() ? "" : " + ", viewed->names[v],
+                         viewed->parts[v]->estimator());
+  }
+  return names;
+}
+
+std::vector<ViewFacts> views_of(const PublishedModel& published) {
+  std::vector<ViewFacts> views;
+  for (std::size_t v = 0; published.viewed != nullptr && v < published.viewed->names.size(); ++v) {
+    const auto& part = *published.viewed->parts[v];
+    views.push_back({published.viewed->names[v], published.viewed->blend.parts()[v].weight,
+                     part.estimator(), part.facts()->ridge, part.facts()->accuracy});
+  }
+  return views;
+}
+
+bool ViewedModel::has_say() const {
+  const auto& all = blend.parts();
+  return std::any_of(all.begin(), all.end(), [](const auto& part) { return part.weight > 0; });
+}
+
+LearnBatch items_to_learn(const Batch& batch, std::size_t first, std::size_t count) {
+  LearnBatch items;
+  if (batch.views.empty()) {
+    items.x = slice(batch.x.view(), first, count);
+    items.y = slice(batch.y.view(), first, count);
+    return items;
+  }
+  for (const auto& view : batch.views) {
+    items.views.push_back({slice(view.x.view(), first, count), slice(view.y.view(), first, count)});
+  }
+  items.seen = batch.readable.data() + first;
+  return items;
 }
 
 std::unique_ptr<Stream> Stream::open(const StreamSpec& spec, const EncoderPath& path) {
+  spec.validate();
   if (spec.counts) return std::make_unique<CountStream>(spec);
+  if (spec.views.size() == 1) return open(spec.of_view(0), path);
+  if (!spec.views.empty()) return std::make_unique<ViewStream>(spec, path);
   return std::make_unique<KernelStream>(spec, path);
 }
 

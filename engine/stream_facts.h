@@ -4,11 +4,21 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "core/accuracy.h"
 #include "core/dependence_facts.h"
 
 namespace phsic {
+
+// One view of several, in the model in use.
+struct ViewFacts {
+  std::string name;
+  double weight = 0;      // of all views'
+  std::string estimator;  // in use
+  double ridge = 0;
+  std::optional<Accuracy> accuracy;  // self-measured, by itself
+};
 
 struct StreamFacts {
   std::uint64_t pairs = 0;           // learned so far
@@ -17,6 +27,10 @@ struct StreamFacts {
   double ridge = 0;                  // in use; 0: none
   std::optional<Accuracy> accuracy;  // self-measured
   std::optional<Dependence> dependence;
+  std::vector<ViewFacts> views;  // empty where there is one
 };
+
+struct PublishedModel;
+[[nodiscard]] std::vector<ViewFacts> views_of(const PublishedModel& published);
 
 }  // namespace phsic

@@ -21,11 +21,21 @@ struct PairExplanation {
     std::uint64_t number = 0;  // of the learned pair, from 0
     std::string x;
     std::string y;
+    std::string view;  // which has seen it so, where there are several
+  };
+  // What one of several views says.
+  struct View {
+    std::string name;
+    double weight = 0;
+    double score = 0;         // by itself
+    double standardised = 0;  // in deviations from random pairings
+    std::string problem;      // why it cannot say anything, if so
   };
   double score = 0;
   double rest = 0;  // what no learned pair has a share in
   std::vector<Part> raise;
   std::vector<Part> lower;
+  std::vector<View> views;  // empty where there is one
   std::shared_ptr<const PublishedModel> published;
   std::string problem;  // why the pair cannot be scored, if so
 };

@@ -4,9 +4,11 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <utility>
 #include <vector>
 
 #include "core/error.h"
+#include "core/refresh.h"
 #include "engine/option_value.h"
 
 namespace phsic {
@@ -140,6 +142,10 @@ constexpr StreamOption kOptions[] = {
     {"learn-identical", "true|false", "false",
      "whether to learn from pairs whose x and y are the same text",
      [](StreamSpec& spec, std::string_view text) { spec.learns_identical = flag_value(text); }},
+    {"views", "list", "[]",
+     "several encoders through which each pair is seen; how much each counts is found by "
+     "self-measurement",
+     [](StreamSpec& spec, std::string_view text) { spec.views = parse_views(text); }},
     {"seed", "N", "1", "of everything random; the same seed gives the same scores",
      [](StreamSpec& spec, std::string_view text) {
        spec.seed = whole_value<std::uint64_t>(text, 0, INT64_MAX);
@@ -172,7 +178,47 @@ void StreamSpec::set(std::string_view option, std::string_view value) {
       fmt::format("there is no option {}, expected one of {}", option, fmt::join(names, ", ")));
 }
 
+StreamSpec StreamSpec::of_view(std::size_t v) const {
+  auto view = *this;
+  view.views.clear();
+  for (const auto& [name, value] : views[v].options) view.set(name, value);
+  return view;
+}
+
+std::vector<EncoderSpec> StreamSpec::encoders() const {
+  std::vector<EncoderSpec> all;
+  if (counts) return all;
+  for (std::size_t v = 0; v < views.size(); ++v) {
+    for (auto& encoder : of_view(v).encoders()) all.push_back(std::move(encoder));
+  }
+  if (!views.empty()) return all;
+  if (!x_kernel.takes_texts()) all.push_back(x_encoder);
+  if (!y_kernel.takes_texts()) all.push_back(y_encoder);
+  return all;
+}
+
 void StreamSpec::validate() const {
+  if (counts && !views.empty()) {
+    throw Error("estimator: found pmi with views, expected one that needs no counts");
+  }
+  if (views.size() > 1 && held_back < kFewestHeldBack) {
+    throw Error(fmt::format(
+        "held-back: found {} with several views, expected {} at least: these pairs tell how much "
+        "each view counts",
+        held_back, kFewestHeldBack));
+  }
+  if (!views.empty() && (x_encoder != EncoderSpec() || y_encoder != EncoderSpec())) {
+    throw Error("encoder: found one beside views, expected it as one of the views");
+  }
+  for (std::size_t v = 0; v < views.size(); ++v) {
+    try {
+      const auto view = of_view(v);
+      if (view.counts) throw Error("estimator: found pmi, expected one that needs no counts");
+      view.validate();
+    } catch (const Error& problem) {
+      throw Error(fmt::format("views: {}: {}", views[v].name, problem.what()));
+    }
+  }
   // The encoder decides which vectors a kernel gets; any shape serves to check the rest.
   const auto shape_for = [](const Kernel& kernel) {
     return kernel.takes_texts() ? ItemShape{ItemKind::kText, 0} : ItemShape{ItemKind::kDense, 1};

@@ -9,11 +9,13 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "core/estimator_spec.h"
 #include "core/items.h"
 #include "core/stream_config.h"
 #include "engine/encoder_spec.h"
+#include "engine/view_spec.h"
 
 namespace phsic {
 
@@ -34,6 +36,8 @@ struct StreamSpec {
   std::uint32_t held_back = 1024;
   std::uint64_t refresh_pairs = 0;  // a new model after so many; 0: when a third more was learned
   std::uint64_t seed = 1;
+  // Empty: the stream has one view, which is what is said above.
+  std::vector<ViewSpec> views;
   // A text with itself is a copy, not a pair that tells what belongs together.
   bool learns_identical = false;
 
@@ -44,6 +48,12 @@ struct StreamSpec {
 
   // Throws when it makes no sense, as far as that can be told without opening encoders.
   void validate() const;
+
+  // What a stream with only this view is. REQUIRES: v < views.size(), and options that set() takes.
+  [[nodiscard]] StreamSpec of_view(std::size_t v) const;
+
+  // All that the stream opens.
+  [[nodiscard]] std::vector<EncoderSpec> encoders() const;
 
   // The core's configuration, for items of these shapes. Throws when it makes no sense.
   [[nodiscard]] StreamConfig config(ItemShape x, ItemShape y) const;

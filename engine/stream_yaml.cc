@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <nlohmann/json.hpp>
 #include <set>
 #include <utility>
 #include <vector>
@@ -31,6 +32,32 @@ std::string option_notation(const YamlEntry& option) {
   return fmt::format("{}={}{}{}", option.key, quote, text, quote);
 }
 
+// A list of views as the option takes it (view_spec.h); a view may be the notation of its encoder.
+std::string views_notation(const YamlNode& list) {
+  if (list.items.empty()) return {};
+  auto views = nlohmann::ordered_json::array();
+  for (const auto& item : list.items) {
+    auto view = nlohmann::ordered_json::object();
+    if (item.kind == YamlNode::Kind::kText) {
+      view["encoder"] = item.text;
+    } else if (item.kind != YamlNode::Kind::kMapping) {
+      throw Error(fmt::format("found {} in a list, expected views with encoders", item.describe()));
+    }
+    for (const auto& entry : item.entries) {
+      if (view.contains(entry.key)) {
+        throw Error(fmt::format("found {} twice in a view, expected it once", entry.key));
+      }
+      view[entry.key] = notation_of(entry.value);
+    }
+    views.push_back(std::move(view));
+  }
+  try {
+    return views.dump();
+  } catch (const nlohmann::json::exception&) {
+    throw Error("found bytes in the list that are not UTF-8, expected text");
+  }
+}
+
 }  // namespace
 
 std::string notation_of(const YamlNode& value) {
@@ -53,6 +80,11 @@ std::string notation_of(const YamlNode& value) {
                             value.describe()));
   }
   return fmt::format("{}{}{}", name, options.empty() ? "" : ":", fmt::join(options, ","));
+}
+
+std::string notation_of(const YamlEntry& option) {
+  const bool is_list = option.key == "views" && option.value.kind == YamlNode::Kind::kList;
+  return is_list ? views_notation(option.value) : notation_of(option.value);
 }
 
 std::vector<std::pair<std::string, std::string>> read_stream_yaml(
@@ -87,7 +119,7 @@ std::vector<std::pair<std::string, std::string>> read_stream_yaml(
       continue;
     }
     try {
-      notation = notation_of(entry->value);
+      notation = notation_of(*entry);
     } catch (const Error& problem) {
       problems.emplace_back(entry->line, fmt::format("{}: {}", entry->key, problem.what()));
       continue;

@@ -18,6 +18,8 @@ namespace phsic {
 // An option's value as StreamSpec::set() takes it: a text as it is, an encoder that is written as a
 // mapping in the notation of encoder_spec.h. Throws an Error with what was found and expected.
 [[nodiscard]] std::string notation_of(const YamlNode& value);
+// The same for an option of a stream, which may be a list of views (view_spec.h).
+[[nodiscard]] std::string notation_of(const YamlEntry& option);
 
 // Sets what the file says, and gives it as options with their values. Throws one Error that lists
 // everything wrong with it, each with file, line, key, what was found and what was expected.

@@ -191,9 +191,7 @@ void Rebuild::learn_batch(std::span<const double> times, std::span<const IdHash>
 
 void Rebuild::learn_run(std::size_t first, std::size_t last, std::span<const double> times,
                         std::span<const IdHash> ids, bool are_vectors) {
-  LearnBatch learn_batch;
-  learn_batch.x = slice(batch_.x.view(), first, last - first);
-  learn_batch.y = slice(batch_.y.view(), first, last - first);
+  auto learn_batch = items_to_learn(batch_, first, last - first);
   learn_batch.times = times.data() + first;
   learn_batch.x_texts = x_.data() + first;
   learn_batch.y_texts = y_.data() + first;

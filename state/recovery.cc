@@ -324,9 +324,7 @@ void Replay::learn(const EntryPairs& pairs) {
     const auto count = std::min(kPiece, pairs.size() - first);
     encode(pairs, first, count);
     pairs_ += count;
-    LearnBatch learn_batch;
-    learn_batch.x = batch_.x.view();
-    learn_batch.y = batch_.y.view();
+    auto learn_batch = items_to_learn(batch_, 0, count);
     learn_batch.times = pairs.times().data() + first;
     learn_batch.x_texts = x_.data();
     learn_batch.y_texts = y_.data();

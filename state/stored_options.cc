@@ -20,7 +20,10 @@ bool is_engine_option(std::string_view name) { return order_of(name) < stream_op
 // As in a configuration: what holds for both sides replaces what was said of one.
 bool replaces(std::string_view option, std::string_view value, std::string_view earlier) {
   if (option == earlier) return true;
-  if (option == "encoder") return earlier == "x-encoder" || earlier == "y-encoder";
+  if (option == "encoder") {
+    return earlier == "x-encoder" || earlier == "y-encoder" || earlier == "views";
+  }
+  if (option == "views" && !value.empty() && value != "[]") return earlier.ends_with("encoder");
   if (option == "kernel") return earlier == "x-kernel" || earlier == "y-kernel";
   return value != "never" && ((option == "half-life" && earlier == "window") ||
                               (option == "window" && earlier == "half-life"));

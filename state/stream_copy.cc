@@ -28,7 +28,11 @@ void join(SeenIds& ids, const SeenIds& others) {
 void require_same_identity(const StreamCopy& copy, const StreamCopy& other) {
   auto differences = identity_differences(identity_text(other.stream->identity()),
                                           identity_text(copy.stream->identity()));
-  std::erase_if(differences, [](const auto& line) { return line.starts_with("seed: "); });
+  // Of several views each has a line.
+  std::erase_if(differences, [](const auto& line) {
+    return line.starts_with("seed: ") ||
+           (line.starts_with("view ") && line.find(", seed: ") != std::string::npos);
+  });
   if (differences.empty()) return;
   throw Error(fmt::format("streams cannot be merged:\n  {}\nexpected the same of all but the seed",
                           fmt::join(differences, "\n  ")));
@@ -36,8 +40,8 @@ void require_same_identity(const StreamCopy& copy, const StreamCopy& other) {
 
 }  // namespace
 
-void require_names(const StreamSpec& spec, const std::string& origin) {
-  for (const auto& encoder : {spec.x_encoder, spec.y_encoder}) {
+void require_names(const std::vector<EncoderSpec>& encoders, const std::string& origin) {
+  for (const auto& encoder : encoders) {
     if (encoder.name.find('/') == std::string::npos) continue;
     throw Error(fmt::format(
         "{}: found the encoder {}, expected a name: a path in a file from elsewhere may load "
@@ -67,7 +71,7 @@ StreamCopy take_out(const StateFile& file, const StreamRecord& record, const Enc
   copy.name = record.name;
   copy.options = parse_options(record.options);
   const auto spec = spec_of(copy.options);
-  if (trust == Trust::kNamesOnly) require_names(spec, file.file());
+  if (trust == Trust::kNamesOnly) require_names(spec.encoders(), file.file());
   copy.stream = Stream::open(spec, path);
   const auto decisions = decisions_of ? decisions_of(copy.options) : nullptr;
   auto recovery = recover(file, record.name, *copy.stream, id_window_of(copy.options), marks, {},
@@ -96,7 +100,7 @@ StreamCopy unpack(const PortableStream& portable, const std::string& origin,
     copy.name = portable.name;
     copy.options = engine_options(parse_options(portable.options));
     const auto spec = spec_of(copy.options);
-    if (trust == Trust::kNamesOnly) require_names(spec, origin);
+    if (trust == Trust::kNamesOnly) require_names(spec.encoders(), origin);
     copy.stream = Stream::open(spec, path);
     const auto differences =
         identity_differences(portable.identity, identity_text(copy.stream->identity()));

@@ -33,7 +33,7 @@ struct StreamCopy {
 // May what a file says have any shared library loaded?
 enum class Trust { kNamesOnly, kPathsToo };
 // Throws an Error if an encoder is named by a path. `origin` is the file that names it.
-void require_names(const StreamSpec& spec, const std::string& origin);
+void require_names(const std::vector<EncoderSpec>& encoders, const std::string& origin);
 
 // Recovers a stream: encoders as its stored options say, snapshot, journal, and the model that was
 // on its way. Without `decisions_of` the parts of the snapshot stay as they are. Throws an Error.

@@ -136,6 +136,18 @@ StreamFacts read_facts(const JsonObject& stats) {
   if (const auto hsic = stats.find_number("hsic")) {
     facts.dependence = {*hsic, stats.find_number("cka"), stats.find_number("p_value")};
   }
+  const auto weights = stats.find_object("view_weights");
+  const auto aucs = stats.find_object("view_self_aucs");
+  if (!weights) return facts;
+  for (const auto [name, value] : weights->members()) {
+    ViewFacts view;
+    view.name = name;
+    view.weight = weights->number(name);
+    if (const auto auc = aucs ? aucs->find_number(name) : std::nullopt) {
+      view.accuracy.emplace().auc = *auc;
+    }
+    facts.views.push_back(std::move(view));
+  }
   return facts;
 }
 

@@ -45,6 +45,42 @@ void append_problems(const std::vector<PairProblem>& problems, std::string& out)
   out += ']';
 }
 
+void append_left_out(const std::vector<LeftOut>& all, std::string& out) {
+  if (all.empty()) return;
+  out += ",\"left_out\":[";
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    fmt::format_to(std::back_inserter(out), "{}{{\"pair\":{},\"view\":", i > 0 ? "," : "",
+                   all[i].row);
+    append_json_text(out, all[i].view);
+    out += ",\"message\":";
+    append_json_text(out, all[i].message);
+    out += '}';
+  }
+  out += ']';
+}
+
+void append_views(const std::vector<PairExplanation::View>& views, std::string& out) {
+  if (views.empty()) return;
+  out += ",\"views\":[";
+  for (const auto& view : views) {
+    if (out.back() != '[') out += ',';
+    out += "{\"name\":";
+    append_json_text(out, view.name);
+    out += ",\"weight\":";
+    append_json_number(out, view.weight);
+    out += ",\"score\":";
+    append_json_number(out, view.score);
+    out += ",\"standardised\":";
+    append_json_number(out, view.standardised);
+    if (!view.problem.empty()) {
+      out += ",\"message\":";
+      append_json_text(out, view.problem);
+    }
+    out += '}';
+  }
+  out += ']';
+}
+
 void append_model(const PublishedModel& published, std::string& out) {
   fmt::format_to(std::back_inserter(out), ",\"model\":{},\"epoch\":{}", published.number,
                  published.epoch());
@@ -76,7 +112,12 @@ void append_parts(std::string_view name, const std::vector<PairExplanation::Part
     append_json_text(out, parts[i].x);
     out += ",\"y\":";
     append_json_text(out, parts[i].y);
-    fmt::format_to(std::back_inserter(out), ",\"number\":{}}}", parts[i].number);
+    fmt::format_to(std::back_inserter(out), ",\"number\":{}", parts[i].number);
+    if (!parts[i].view.empty()) {
+      out += ",\"view\":";
+      append_json_text(out, parts[i].view);
+    }
+    out += '}';
   }
   out += ']';
 }
@@ -116,6 +157,7 @@ void append_explanation(const PairExplanation& explanation, const Outcome& outco
   out += ",\"rest\":";
   append_json_number(out, explanation.rest);
   append_model(*explanation.published, out);
+  append_views(explanation.views, out);
   append_parts("raise", explanation.raise, out);
   append_parts("lower", explanation.lower, out);
 }
@@ -205,6 +247,7 @@ std::string answer_json(const Request& request, const Outcome& outcome, std::str
     out += scores;
     if (request.learns) append_learned(outcome, out);
     append_problems(outcome.problems, out);
+    append_left_out(outcome.left_out, out);
   }
   out += '}';
   return out;

@@ -28,6 +28,7 @@ struct Outcome {
   std::vector<std::uint8_t> verdict;
   std::vector<ReasonCode> reason;
   std::vector<PairProblem> problems;                // ascending by row
+  std::vector<LeftOut> left_out;                    // likewise; views that could not be asked
   std::shared_ptr<const PublishedModel> published;  // what scored them; of a refresh, the new one
 
   // Of learning.

@@ -9,6 +9,7 @@
 
 #include "core/model.h"
 #include "engine/batch.h"
+#include "engine/stream_facts.h"
 #include "wire/json_text.h"
 
 namespace phsic {
@@ -47,12 +48,35 @@ struct AppendValue {
     }
     out += '}';
   }
+  void operator()(const LabelledNumbers& value) const {
+    out += '{';
+    for (const auto& [label, number] : value.numbers) {
+      if (out.back() != '{') out += ',';
+      append_json_text(out, label);
+      out += ':';
+      (*this)(number);
+    }
+    out += '}';
+  }
   void operator()(const Quantiles& value) const {
     fmt::format_to(std::back_inserter(out),
                    "{{\"p50\":{:.3g},\"p90\":{:.3g},\"p99\":{:.3g},\"max\":{:.3g}}}", value.p50,
                    value.p90, value.p99, value.max);
   }
 };
+
+// What several views have come to. What is not known of one is left out.
+void add_views(Statistics& to, const PublishedModel& published) {
+  LabelledNumbers weights{"view", {}};
+  LabelledNumbers aucs{"view", {}};
+  for (const auto& view : views_of(published)) {
+    weights.numbers[view.name] = view.weight;
+    if (view.accuracy) aucs.numbers[view.name] = view.accuracy->auc;
+  }
+  if (weights.numbers.empty()) return;
+  to.push_back({"view_weights", kGauge, Unit::kNone, "how much each view counts", weights});
+  to.push_back({"view_self_aucs", kGauge, Unit::kNone, "self_auc of each view by itself", aucs});
+}
 
 // Of all statistics, by name. A name has the same unit in each table.
 std::map<std::string_view, Unit> all_units() {
@@ -74,28 +98,29 @@ Statistics model_statistics(const PublishedModel& published) {
   Statistics all = {
       {"model", kCounter, Unit::kNone, "the number of the model in use", published.number},
       {"epoch", kCounter, Unit::kNone, "how often its pivots have changed", published.epoch()}};
-  if (published.model == nullptr) {
-    all.push_back(
-        {"estimator", kGauge, Unit::kNone, "what scores are made by", std::string("pmi")});
-  }
+  const auto* facts = published.facts();
+  const auto estimator = published.estimator();
+  const auto add_estimator = [&] {
+    all.push_back({"estimator", kGauge, Unit::kNone, "what scores are made by", estimator});
+  };
+  if (facts == nullptr) add_estimator();
   add(all, "cut", published.cut, "the lowest score that is kept");
-  if (published.model == nullptr || published.model->estimator() == nullptr) return all;
-  const auto& facts = published.model->facts();
-  all.push_back({"model_pairs", kGauge, Unit::kPairs, "pairs that it was built of", facts.pairs});
-  all.push_back({"estimator", kGauge, Unit::kNone, "what scores are made by",
-                 std::string(name_of(published.model->estimator()->kind()))});
-  add(all, "effective_pairs", facts.effective_pairs, "as how many pairs they count", Unit::kPairs);
-  if (facts.ridge > 0) add(all, "ridge", facts.ridge, "of the covariances");
-  if (facts.accuracy) {
-    add(all, "self_auc", facts.accuracy->auc, "held-back pairs against exchanged ones");
-    add(all, "self_mrr", facts.accuracy->mrr, "mean reciprocal rank among exchanged ones");
-    add(all, "recall_at_1", facts.accuracy->recall_1, "share ranked first among exchanged ones");
+  add_views(all, published);
+  if (facts == nullptr || estimator.empty()) return all;
+  all.push_back({"model_pairs", kGauge, Unit::kPairs, "pairs that it was built of", facts->pairs});
+  add_estimator();
+  add(all, "effective_pairs", facts->effective_pairs, "as how many pairs they count", Unit::kPairs);
+  if (facts->ridge > 0) add(all, "ridge", facts->ridge, "of the covariances");
+  if (facts->accuracy) {
+    add(all, "self_auc", facts->accuracy->auc, "held-back pairs against exchanged ones");
+    add(all, "self_mrr", facts->accuracy->mrr, "mean reciprocal rank among exchanged ones");
+    add(all, "recall_at_1", facts->accuracy->recall_1, "share ranked first among exchanged ones");
   }
   add(all, "random_share", published.calibration().random_share(),
       "estimated share of random pairings");
-  add(all, "hsic", facts.dependence.hsic, "dependence of the stream");
-  add(all, "cka", facts.dependence.cka, "the same, between 0 and 1");
-  add(all, "p_value", facts.dependence.p_value, "of that dependence");
+  add(all, "hsic", facts->dependence.hsic, "dependence of the stream");
+  add(all, "cka", facts->dependence.cka, "the same, between 0 and 1");
+  add(all, "p_value", facts->dependence.p_value, "of that dependence");
   add(all, "refresh_seconds", published.seconds, "that building it took", Unit::kSeconds);
   return all;
 }

@@ -33,8 +33,15 @@ struct LabelledCounts {
   std::map<std::string, std::uint64_t> counts;
 };
 
+// Numbers of the same kind, told apart likewise: {"hashing": 0.6, "wordvec": 0.4}.
+struct LabelledNumbers {
+  std::string_view label;
+  std::map<std::string, double> numbers;
+};
+
 struct Statistic {
-  using Value = std::variant<std::uint64_t, double, bool, std::string, Quantiles, LabelledCounts>;
+  using Value = std::variant<std::uint64_t, double, bool, std::string, Quantiles, LabelledCounts,
+                             LabelledNumbers>;
 
   // A counter never goes down while the thing it counts lives; a gauge may.
   enum class Kind : std::uint8_t { kCounter, kGauge };

@@ -82,6 +82,7 @@ void LocalSession::score(const TextPairs& pairs, PairResults& results) {
                    }
                  });
   report(results.problems);
+  report_left_out(results);
 }
 
 void LocalSession::learn(const TextPairs& pairs, std::vector<PairProblem>& problems) {
@@ -121,6 +122,7 @@ void LocalSession::score_then_learn(const TextPairs& pairs, PairResults& results
     }
   });
   report(results.problems);
+  report_left_out(results);
   for (std::size_t i = 0; i < pairs.x.size(); ++i) {
     auto& decision = results.decisions[i];
     decision = settle(pairs, i / kChunkPairs, i % kChunkPairs, decision);
@@ -184,17 +186,13 @@ Decision LocalSession::settle(const TextPairs& pairs, std::size_t k, std::size_t
 void LocalSession::learn_encoded(const TextPairs& pairs) {
   for (std::size_t k = 0; k < chunks_used_; ++k) {
     const auto& batch = chunks_[k].batch;
-    const auto x = batch.x.view();
-    const auto y = batch.y.view();
     const auto start = k * kChunkPairs;
     const auto& usable = batch.usable;
     for (auto begin = std::find(usable.begin(), usable.end(), true); begin != usable.end();) {
       const auto end = std::find(begin, usable.end(), false);
       const auto first = static_cast<std::size_t>(begin - usable.begin());
       const auto count = static_cast<std::size_t>(end - begin);
-      LearnBatch learn_batch;
-      learn_batch.x = slice(x, first, count);
-      learn_batch.y = slice(y, first, count);
+      auto learn_batch = items_to_learn(batch, first, count);
       if (!pairs.times.empty()) learn_batch.times = pairs.times.data() + start + first;
       if (keeps_texts_) {
         learn_batch.x_texts = pairs.x.data() + start + first;
@@ -223,6 +221,14 @@ void LocalSession::report(std::vector<PairProblem>& problems) const {
   }
 }
 
+void LocalSession::report_left_out(PairResults& results) const {
+  for (std::size_t k = 0; k < chunks_used_; ++k) {
+    for (const auto& [row, view, message] : chunks_[k].batch.left_out) {
+      results.left_out.push_back({k * kChunkPairs + row, view, message});
+    }
+  }
+}
+
 void LocalSession::rank(std::string_view x, std::span<const std::string_view> candidates,
                         double* scores, std::vector<PairProblem>& problems) const {
   thread_local Batch batch;
@@ -236,14 +242,13 @@ StreamFacts LocalSession::facts() const {
   facts.pairs = stream_->pairs();
   facts.clipped = stream_->clipped();
   const auto published = stream_->published();
-  if (published->model == nullptr) {
-    facts.estimator = "pmi";
-  } else if (const auto* estimator = published->model->estimator()) {
-    facts.estimator = name_of(estimator->kind());
-    facts.ridge = published->model->facts().ridge;
-    facts.accuracy = published->model->facts().accuracy;
-    facts.dependence = published->model->facts().dependence;
+  facts.estimator = published->estimator();
+  if (const auto* of_model = published->facts()) {
+    facts.ridge = of_model->ridge;
+    facts.accuracy = of_model->accuracy;
+    facts.dependence = of_model->dependence;
   }
+  facts.views = views_of(*published);
   return facts;
 }
 

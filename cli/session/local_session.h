@@ -77,6 +77,7 @@ class LocalSession : public Session {
   // Learns what is usable of the encoded pairs, in order.
   void learn_encoded(const TextPairs& pairs);
   void report(std::vector<PairProblem>& problems) const;
+  void report_left_out(PairResults& results) const;
 
   std::unique_ptr<Stream> stream_;
   DecisionMemory memory_;

@@ -19,6 +19,7 @@ struct PairResults {
   std::vector<double> p_values;       // kNone where nobody can tell
   std::vector<Decision> decisions;    // empty: a daemon that does not decide gave the scores
   std::vector<PairProblem> problems;  // ascending
+  std::vector<LeftOut> left_out;      // ascending; views of the stream that could not be asked
 
   // Room for `count` pairs, of which nothing is known.
   void reset(std::size_t count) {
@@ -27,6 +28,7 @@ struct PairResults {
     p_values.assign(count, kNone);
     decisions.assign(count, Decision());
     problems.clear();
+    left_out.clear();
   }
   // The score of pair i and what it means.
   void set(std::size_t i, double score, const Calibration& calibration) {

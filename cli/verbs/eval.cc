@@ -10,6 +10,7 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 
+#include "cli/session/describe_views.h"
 #include "cli/session/session.h"
 #include "cli/table/pair_table.h"
 #include "cli/verbs/choices.h"
@@ -29,8 +30,10 @@ constexpr std::size_t kFewRows = 256;
 Json number_or_null(double value) { return std::isfinite(value) ? Json(value) : Json(); }
 
 void print_self(const StreamFacts& facts) {
-  fmt::print("{:<14} {}\n", "estimator", facts.estimator.empty() ? "none" : facts.estimator);
+  fmt::print("{:<14} {}\n", "estimator",
+             facts.estimator.empty() ? "none" : printable(facts.estimator));
   if (facts.ridge > 0) fmt::print("{:<14} {:g}\n", "ridge", facts.ridge);
+  if (!facts.views.empty()) fmt::print("{:<14} {}\n", "views", describe_views(facts.views));
   if (facts.accuracy) {
     fmt::print("{:<14} {:.4f}\n{:<14} {:.4f}\n", "self-AUC", facts.accuracy->auc, "self-MRR",
                facts.accuracy->mrr);

@@ -24,11 +24,36 @@ std::string describe_parts(const JsonObject& answer, std::string_view name,
       refuse_member(name, describe(element.type()), "an array of objects");
     }
     const JsonObject part(members);
-    text += fmt::format("  {:>+10.4f}  {} | {}\n", part.number("contribution"),
-                        quote(part.text("x")), quote(part.text("y")));
+    text += fmt::format("  {:>+10.4f}  {} | {}", part.number("contribution"), quote(part.text("x")),
+                        quote(part.text("y")));
+    if (const auto view = part.find_text("view")) text += fmt::format("  ({})", printable(*view));
+    text += '\n';
     none = false;
   }
   return none ? text + "  none\n" : text;
+}
+
+// What each of several views says; nothing where there is one.
+std::string describe_views(const JsonObject& answer) {
+  const auto views = answer.find_array("views");
+  if (!views) return {};
+  std::string text = "\nviews\n";
+  for (const auto element : *views) {
+    simdjson::dom::object members;
+    if (element.get(members) != simdjson::SUCCESS) {
+      refuse_member("views", describe(element.type()), "an array of objects");
+    }
+    const JsonObject view(members);
+    text +=
+        fmt::format("  {}, weight {:.2g}: ", printable(view.text("name")), view.number("weight"));
+    if (const auto score = view.find_number("score")) {
+      text += fmt::format("score {:.4f}, {:.2f} deviations above random pairings\n", *score,
+                          view.number("standardised"));
+    } else {
+      text += fmt::format("{}\n", printable(view.find_text("message").value_or("no score")));
+    }
+  }
+  return text;
 }
 
 // What is known of the pair beside its score.
@@ -58,7 +83,7 @@ std::string describe_judged(const JsonObject& answer) {
   if (rest != 0) text += fmt::format(", {:.4f} of it by no learned pair", rest);
   const auto own = answer.find_number("own_share").value_or(0);
   if (own != 0) text += fmt::format(", without {:.4f} that the pair itself has taught", own);
-  text += '\n' + describe_meaning(answer);
+  text += '\n' + describe_meaning(answer) + describe_views(answer);
   return text + describe_parts(answer, "raise", "raised by") +
          describe_parts(answer, "lower", "lowered by");
 }
@@ -89,6 +114,19 @@ ExplainJson parts_json(const std::vector<PairExplanation::Part>& parts) {
                     {"x", part.x},
                     {"y", part.y},
                     {"number", part.number}});
+    if (!part.view.empty()) list.back()["view"] = part.view;
+  }
+  return list;
+}
+
+ExplainJson views_json(const std::vector<PairExplanation::View>& views) {
+  auto list = ExplainJson::array();
+  for (const auto& view : views) {
+    list.push_back({{"name", view.name},
+                    {"weight", view.weight},
+                    {"score", number_or_nothing(view.score)},
+                    {"standardised", number_or_nothing(view.standardised)}});
+    if (!view.problem.empty()) list.back()["message"] = view.problem;
   }
   return list;
 }
@@ -123,6 +161,7 @@ std::string explain_offline(const ExplainArguments& arguments) {
   // What the pair itself has taught is no part of its score.
   answer["own_share"] = number_or_nothing(found->score - results.scores[0]);
   answer["rest"] = number_or_nothing(found->rest);
+  if (!found->views.empty()) answer["views"] = views_json(found->views);
   answer["raise"] = parts_json(found->raise);
   answer["lower"] = parts_json(found->lower);
   return answer.dump(-1, ' ', false, ExplainJson::error_handler_t::replace);

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <vector>
 
 #include "cli/model_file.h"
@@ -41,12 +42,14 @@ StoredOptions options_of(const StateRebuildArguments& arguments, const StreamRec
 
 // Encoders that the user names may be any.
 void require_trust(const StateRebuildArguments& arguments, const StreamRecord& record,
-                   StreamSpec spec) {
+                   const StreamSpec& spec) {
   if (arguments.trust) return;
-  const auto chosen = spec_of(options_of(arguments, record, {}));
-  if (spec.x_encoder == chosen.x_encoder) spec.x_encoder = {};
-  if (spec.y_encoder == chosen.y_encoder) spec.y_encoder = {};
-  require_names(spec, arguments.file);
+  const auto chosen = spec_of(options_of(arguments, record, {})).encoders();
+  auto others = spec.encoders();
+  std::erase_if(others, [&](const auto& encoder) {
+    return std::find(chosen.begin(), chosen.end(), encoder) != chosen.end();
+  });
+  require_names(others, arguments.file);
 }
 
 void learn_table(Rebuild& rebuild, const StateRebuildArguments& arguments, bool learns_copies) {

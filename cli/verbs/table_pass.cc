@@ -7,6 +7,7 @@
 #include <filesystem>
 
 #include "cli/session/local_session.h"
+#include "wire/printable.h"
 
 namespace phsic {
 
@@ -118,6 +119,10 @@ bool TablePass::next() {
     session_->score(batch_.pairs(), results_);
   }
   if (watch_) watch_->look(batch_.pairs(), results_);
+  for (const auto& [row, view, message] : results_.left_out) {
+    auto& [count, why] = left_out_[view];
+    if (count++ == 0) why = message;
+  }
   find_pairs_of_rows();
   // What a rule rejects is no bad line where it is asked for.
   told_ = results_.problems;
@@ -147,6 +152,12 @@ bool TablePass::ends_at(std::size_t pair) const {
 
 void TablePass::report() { table_->report(batch_, told_); }
 
-void TablePass::finish() { table_->finish(); }
+void TablePass::finish() {
+  for (const auto& [view, what] : left_out_) {
+    fmt::print(stderr, "phsic: {} pairs were scored without the view {}, the first because of {}\n",
+               what.count, printable(view), printable(what.why));
+  }
+  table_->finish();
+}
 
 }  // namespace phsic

@@ -6,6 +6,7 @@
 //   --model FILE    all pairs are scored with a model of before; --no-learn: with a daemon's
 #pragma once
 
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -87,6 +88,12 @@ class TablePass {
   PairResults results_;
   std::vector<std::size_t> pair_of_;
   std::vector<PairProblem> told_;
+  // Of pairs that a view was left out of, by the view: how many, and why the first.
+  struct LeftOutPairs {
+    std::size_t count = 0;
+    std::string why;
+  };
+  std::map<std::string, LeftOutPairs> left_out_;
 };
 
 }  // namespace phsic

@@ -32,11 +32,7 @@ PairKey key_of(const PairBlock& pairs, std::size_t i, std::string& scratch) {
 }
 
 bool LearnBlock::add(const Batch& batch, std::size_t row, const Task& task, std::size_t i) {
-  if (x.append(batch.x.view(), row) != Fault::kNone) return false;
-  if (y.append(batch.y.view(), row) != Fault::kNone) {
-    x.drop_back();
-    return false;
-  }
+  if (!items.add(batch, row)) return false;
   const auto& pairs = task.request.pairs;
   times.push_back(time_of(task.request, i));
   ids.push_back(id_of(task.request, i));
@@ -56,8 +52,7 @@ void LearnBlock::reject(const Task& task, std::size_t i) {
 }
 
 void LearnBlock::clear() {
-  x.clear();
-  y.clear();
+  items.clear();
   times.clear();
   bytes.clear();
   ends.clear();
@@ -75,7 +70,7 @@ void LearnBlock::clear() {
 }
 
 std::size_t LearnBlock::byte_count() const {
-  return sizeof(LearnBlock) + x.byte_count() + y.byte_count() + bytes.capacity() +
+  return sizeof(LearnBlock) + items.byte_count() + bytes.capacity() +
          sizeof(double) * times.capacity() + sizeof(std::size_t) * ends.capacity() +
          sizeof(IdHash) * ids.capacity() + sizeof(Part) * parts.size() +
          sizeof(PairKey) * keys.capacity() + sizeof(std::size_t) * rows.capacity() +

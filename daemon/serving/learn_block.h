@@ -13,12 +13,12 @@
 #include <utility>
 #include <vector>
 
-#include "core/items.h"
 #include "daemon/serving/amount.h"
 #include "daemon/serving/task.h"
 #include "decide/memory_replay.h"
 #include "decide/recent_pairs.h"
 #include "engine/batch.h"
+#include "engine/learn_items.h"
 #include "state/seen_ids.h"
 
 namespace phsic {
@@ -54,8 +54,7 @@ struct LearnBlock {
   };
 
   std::uint64_t ticket = 0;  // its place among all blocks
-  ItemBlock<float> x;
-  ItemBlock<float> y;
+  LearnItems items;
   std::vector<double> times;
   std::string bytes;  // texts, x and y of each pair; empty for vectors
   std::vector<std::size_t> ends;

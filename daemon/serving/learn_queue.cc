@@ -11,8 +11,8 @@ constexpr std::size_t kLargestSpare = 2U << 20U;  // bytes
 
 }  // namespace
 
-LearnQueue::LearnQueue(ItemShape x, ItemShape y, std::size_t longest_text, Backlog& backlog)
-    : x_(x), y_(y), longest_text_(longest_text), backlog_(backlog) {}
+LearnQueue::LearnQueue(std::size_t longest_text, Backlog& backlog)
+    : longest_text_(longest_text), backlog_(backlog) {}
 
 LearnBlocks LearnQueue::make_block() {
   LearnBlocks one;
@@ -23,10 +23,7 @@ LearnBlocks LearnQueue::make_block() {
       return one;
     }
   }
-  auto& block = one.emplace_back();
-  block.x = ItemBlock<float>(x_);
-  block.y = ItemBlock<float>(y_);
-  block.longest_text = longest_text_;
+  one.emplace_back().longest_text = longest_text_;
   return one;
 }
 

@@ -17,7 +17,7 @@ namespace phsic {
 class LearnQueue {
  public:
   // No more than `longest_text` is kept of a text. What waits here is part of the backlog.
-  LearnQueue(ItemShape x, ItemShape y, std::size_t longest_text, Backlog& backlog);
+  LearnQueue(std::size_t longest_text, Backlog& backlog);
 
   // One block, empty.
   [[nodiscard]] LearnBlocks make_block();
@@ -37,8 +37,6 @@ class LearnQueue {
   void close();
 
  private:
-  const ItemShape x_;
-  const ItemShape y_;
   const std::size_t longest_text_;
   Backlog& backlog_;
   std::mutex mutex_;  // guards everything below

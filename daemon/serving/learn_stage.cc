@@ -10,10 +10,10 @@ namespace {
 // Pairs learned before the learner looks whether a model is there.
 constexpr std::size_t kPiece = 256;
 
-// REQUIRES: dense items.
-std::span<const float> row_of(const Items<float>& items, std::size_t i) {
+// REQUIRES: one dense item.
+std::span<const float> row_of(const Items<float>& items) {
   const auto& rows = std::get<DenseRows<float>>(items);
-  return {rows.row(i), rows.dim};
+  return {rows.data, rows.dim};
 }
 
 }  // namespace
@@ -113,9 +113,7 @@ std::size_t LearnStage::learn_piece(LearnBlock& block, std::size_t first, std::s
     x_.push_back(x);
     y_.push_back(y);
   }
-  LearnBatch batch;
-  batch.x = slice(block.x.view(), first, count);
-  batch.y = slice(block.y.view(), first, count);
+  auto batch = block.items.view(first, count);
   batch.times = block.times.data() + first;
   batch.x_texts = x_.data();
   batch.y_texts = y_.data();
@@ -134,8 +132,9 @@ void LearnStage::note(const LearnBlock& block, std::size_t first, std::size_t la
   for (std::size_t i = first; i < last; ++i) {
     note_rejected(block, i);
     if (block.are_vectors[i]) {
-      decisions_.learned(row_of(block.x.view(), i), row_of(block.y.view(), i), block.keys[i],
-                         block.times[i], block.ids[i], block.decisions[i]);
+      const auto pair = block.items.view(i, 1);
+      decisions_.learned(row_of(pair.x), row_of(pair.y), block.keys[i], block.times[i],
+                         block.ids[i], block.decisions[i]);
     } else {
       const auto [x, y] = block.texts(i);
       decisions_.learned(x, y, block.keys[i], block.times[i], block.ids[i], block.decisions[i]);

@@ -128,6 +128,10 @@ void ScoreStage::take_scores(const Slice& slice, std::size_t offset, const Batch
       outcome.problems.push_back({slice.first + problem.row - offset, problem.message});
       ++counters_.problems;
     }
+    for (const auto& [row, view, message] : batch.left_out) {
+      if (row < offset || row >= offset + slice.count) continue;
+      outcome.left_out.push_back({slice.first + row - offset, view, message});
+    }
     if (batch.published != nullptr) outcome.published = batch.published;
   }
   if (!task.request.scores) return;
@@ -181,6 +185,9 @@ void ScoreStage::rank(const Slice& slice, Batch& batch) {
       if (is_of_x && slice.first > 0) continue;
       task.outcome.problems.push_back({is_of_x ? row : slice.first + row, message});
       ++counters_.problems;
+    }
+    for (const auto& [row, view, message] : batch.left_out) {
+      task.outcome.left_out.push_back({slice.first + row, view, message});
     }
     task.outcome.published = batch.published;
   } catch (const std::exception& problem) {

@@ -65,7 +65,8 @@ class Installed(Case):
 
     def test_every_configuration_is_accepted(self):
         examples = self.folder / "share" / "doc" / "phsicd" / "examples"
-        for file in (self.config, examples / "chat.yaml", examples / "bitext.yaml"):
+        for file in (self.config, examples / "chat.yaml", examples / "bitext.yaml",
+                     examples / "dialogue.yaml"):
             self.assertIn(": fine, ", self.run_installed("phsicd", "--check", file))
 
     def test_a_configuration_that_is_there_stays(self):

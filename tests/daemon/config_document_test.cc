@@ -94,6 +94,8 @@ TEST_CASE("The configurations that come along are accepted") {
        {chat.streams.front().spec.x_encoder, chat.streams.front().spec.y_encoder}) {
     CHECK(encoder == EncoderSpec::parse("hashing:dim=1024"));
   }
+  const auto dialogue = read_config(source_path("config/dialogue.yaml"), {});
+  CHECK(dialogue.streams.front().spec.views.size() == 2);
   const auto bitext = read_config(source_path("config/bitext.yaml"), {});
   CHECK(bitext.streams.size() == 2);
   CHECK(bitext.streams[1].queue_bytes == 512U << 20U);

@@ -15,7 +15,7 @@ using Clock = std::chrono::steady_clock;
 
 struct Learning {
   Backlog backlog{{1'000'000, 1'000'000'000}};
-  LearnQueue queue{{ItemKind::kDense, 1}, {ItemKind::kDense, 1}, 8, backlog};
+  LearnQueue queue{8, backlog};
 
   [[nodiscard]] LearnBlocks block(const std::vector<std::string>& texts) {
     auto made = queue.make_block();

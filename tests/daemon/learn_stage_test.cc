@@ -32,7 +32,7 @@ struct Learning : KeptScene {
 
   std::atomic<bool> hold{false};  // models are not finished
   std::atomic<int> built{0};
-  LearnQueue queue{stream.shape_x(), stream.shape_y(), SIZE_MAX, backlog};
+  LearnQueue queue{SIZE_MAX, backlog};
   LearnedTasks tasks{&journal, completion};
   Snapshots snapshots{stream,     &journal, background,
                       drift,      counters, decisions,

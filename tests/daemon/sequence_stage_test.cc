@@ -18,7 +18,7 @@ namespace phsic::test {
 namespace {
 
 struct Sequencing : StageScene {
-  LearnQueue queue{stream.shape_x(), stream.shape_y(), 100, backlog};
+  LearnQueue queue{100, backlog};
   SequenceStage stage{SeenIds(1000), RecentPairs(100), plan, queue, counters, completion};
 
   // A task that teaches pairs of these ids; "" is none.

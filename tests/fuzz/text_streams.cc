@@ -31,8 +31,11 @@ void learn(Stream& stream, const EntryPairs& pairs) {
   Batch batch;
   stream.encode({x, y, {}}, batch);
   stream.score(batch);
-  stream.learn({batch.x.view(), batch.y.view(), pairs.times().data(), x.data(), y.data()}, 0,
-               false);
+  auto items = items_to_learn(batch, 0, batch.size());
+  items.times = pairs.times().data();
+  items.x_texts = x.data();
+  items.y_texts = y.data();
+  stream.learn(items, 0, false);
 }
 
 std::string payload_of(const std::string& sealed, std::string_view kind) {
@@ -56,6 +59,11 @@ const std::vector<StoredOptions>& text_stream_options() {
        {"held-back", "4"},
        {"estimator", "phsic"}},
       {{"estimator", "pmi"}},
+      {{"pivots", "3"},
+       {"reservoir", "16"},
+       {"held-back", "32"},
+       {"rank", "2"},
+       {"views", R"([{"name":"a","kernel":"spectrum:n=1"},{"name":"b","kernel":"spectrum:n=2"}])"}},
   };
   return kOptions;
 }

@@ -1,6 +1,7 @@
 #include "wire/answer_writer.h"
 
 #include <catch2/catch.hpp>
+#include <cmath>
 #include <limits>
 #include <nlohmann/json.hpp>
 #include <string>
@@ -160,7 +161,7 @@ TEST_CASE("An explanation has the decision, score, rest, and pairs that raise an
   explanation.score = 1.83;
   explanation.rest = -0.5;
   explanation.published = model_17();
-  explanation.raise = {{0.25, 8123, "how do you do", "fine"}, {0.125, 1, "a", "b"}};
+  explanation.raise = {{0.25, 8123, "how do you do", "fine", ""}, {0.125, 1, "a", "b", ""}};
   const auto request = asking(Operation::kExplain);
   CHECK(members_of(answer_json(request, outcome, "")) ==
         std::vector<std::string>{"ok", "id", "percentile", "p_value", "decision", "reason", "score",
@@ -179,6 +180,34 @@ TEST_CASE("An explanation has the decision, score, rest, and pairs that raise an
   CHECK_FALSE(uncalibrated.contains("p_value"));
   CHECK(uncalibrated["decision"] == "undecided");
   CHECK(uncalibrated["reason"] == "no_model");
+}
+
+TEST_CASE("What each of several views says is told, and which of them were left out") {
+  Outcome outcome;
+  outcome.percentile = {0.61};
+  outcome.p_value = {0.012};
+  decide(outcome, {kBelowCut});
+  auto& explanation = outcome.explanation.emplace();
+  explanation.score = 1.5;
+  explanation.published = model_17();
+  explanation.raise = {{0.25, 1, "a", "b", "words"}};
+  explanation.views = {{"hashing", 0.6, 2.5, 1.25, ""},
+                       {"words", 0.4, std::nan(""), std::nan(""), "x: no known word"}};
+  const auto explained = answer_to(asking(Operation::kExplain), outcome);
+  CHECK(explained["views"] == nlohmann::json::parse(R"([
+    {"name": "hashing", "weight": 0.6, "score": 2.5, "standardised": 1.25},
+    {"name": "words", "weight": 0.4, "score": null, "standardised": null,
+     "message": "x: no known word"}])"));
+  CHECK(explained["raise"][0]["view"] == "words");
+
+  Outcome scored;
+  scored.score = {1.5};
+  scored.percentile = {0.61};
+  scored.p_value = {0.012};
+  decide(scored, {kBelowCut});
+  scored.left_out = {{0, "words", "x: no known word"}};
+  CHECK(answer_to(asking(Operation::kScore), scored)["left_out"] ==
+        nlohmann::json::parse(R"([{"pair": 0, "view": "words", "message": "x: no known word"}])"));
 }
 
 TEST_CASE("An explanation by id has the pair as it was dropped, with a model or without") {

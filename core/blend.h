@@ -1,0 +1,69 @@
+// One score of several scores of the same pair, each by another view of it.
+//
+//   score = sum_v w_v z_v / sum_v w_v,   z_v = (s_v - m_v) / d_v
+//
+// over the views v that see the pair. s_v is what view v scores, m_v and d_v are mean and deviation
+// of its scores of exchanged pairs, so that every view speaks in deviations from random pairing;
+// w_v >= 0 is how much it counts. A value.
+#pragma once
+
+#include <cstddef>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "core/archive.h"
+#include "core/measure.h"
+
+namespace phsic {
+
+class Blend {
+ public:
+  struct Part {
+    double weight = 0;  // all weights add up to 1, or to 0 where no view counts
+    double mean = 0;
+    double deviation = 1;  // above 0
+
+    bool operator==(const Part&) const = default;
+  };
+
+  Blend() = default;
+  // REQUIRES: such parts.
+  explicit Blend(std::vector<Part> parts) : parts_(std::move(parts)) {}
+
+  [[nodiscard]] const std::vector<Part>& parts() const { return parts_; }
+  // The score of a pair that view v scores scores[v * stride], NaN where it does not see the pair.
+  // NaN when no view that counts sees it.
+  [[nodiscard]] double score(const double* scores, std::size_t stride = 1) const;
+  // How many standard deviations a score of view v stands above random pairings.
+  [[nodiscard]] double standardised(std::size_t view, double score) const;
+  // The score of a pair that the views with `seen` see is rest_of(seen) and, for each of them, its
+  // score times share_of().
+  [[nodiscard]] double share_of(std::size_t view, const std::vector<bool>& seen) const;
+  [[nodiscard]] double rest_of(const std::vector<bool>& seen) const;
+  // The trial of the score that trials of the views make; their pairs are the same, exchanged
+  // alike.
+  [[nodiscard]] Trial trial(std::span<const Trial> views) const;
+
+  static constexpr std::string_view kArchiveKind = "BLND";
+  void save(Writer& writer) const;
+  [[nodiscard]] static Blend load(Reader& reader);
+
+  bool operator==(const Blend&) const = default;
+
+ private:
+  std::vector<Part> parts_;
+};
+
+// The blend that tells matched pairs from exchanged ones best, by trials of the same pairs, one for
+// each view. A view counts only where it makes the blend better by a standard error, beginning with
+// the best one; `before`, unless it is null or has other views, keeps its weights unless others are
+// better by two and by .005 in merit. So a view that does not help gets 0, and so does one that
+// does not vary, or sees nothing.
+[[nodiscard]] Blend choose_blend(std::span<const Trial> trials, const Blend* before);
+
+// The blend with these weights, as far as the views vary, by the means and deviations in the
+// trials.
+[[nodiscard]] Blend blend_with(std::span<const Trial> trials, const std::vector<double>& weights);
+
+}  // namespace phsic

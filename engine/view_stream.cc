@@ -1,0 +1,686 @@
+#include "engine/view_stream.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <limits>
+#include <numeric>
+#include <thread>
+
+#include "core/error.h"
+#include "core/measure.h"
+#include "core/model.h"
+#include "core/refresh.h"
+#include "engine/kernel_refresh.h"
+#include "engine/parallel.h"
+
+namespace phsic {
+namespace {
+
+constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
+
+// How many other y's each pair is compared with to find the weights: more than for a report, since
+// the differences are small.
+constexpr std::size_t kManyShuffles = 63;
+
+// Fewer pairs than this are not worth another thread.
+constexpr std::size_t kFewestInParallel = 64;
+
+[[nodiscard]] std::uint8_t bit_of(std::size_t view) {
+  return static_cast<std::uint8_t>(1U << view);
+}
+
+constexpr std::string_view kNothingKnown = "nothing in it that the encoder knows";
+
+// Has the encoder found nothing in a text?
+bool is_nothing(const Items<float>& items, std::size_t row) {
+  if (const auto* sparse = std::get_if<SparseRows<float>>(&items)) {
+    return sparse->start[row] == sparse->start[row + 1];
+  }
+  const auto* dense = std::get_if<DenseRows<float>>(&items);
+  return dense != nullptr && std::all_of(dense->row(row), dense->row(row) + dense->dim,
+                                         [](float value) { return value == 0; });
+}
+
+// Marks the pairs of a batch of one view that it can read, in `readable`, and in `seen` those of
+// them in which its encoder finds something.
+void mark_seen(const Batch& view, std::uint8_t bit, std::uint8_t* seen, std::uint8_t* readable) {
+  const auto x = view.x.view();
+  const auto y = view.y.view();
+  auto problem = view.problems.begin();
+  for (std::size_t i = 0; i < view.size(); ++i) {
+    if (problem != view.problems.end() && problem->row == i) {
+      ++problem;
+      continue;
+    }
+    readable[i] |= bit;
+    if (!is_nothing(x, i) && !is_nothing(y, i)) seen[i] |= bit;
+  }
+}
+
+std::size_t thread_count(std::size_t pairs) {
+  return pairs < kFewestInParallel ? 1 : std::max(1U, std::thread::hardware_concurrency());
+}
+
+}  // namespace
+
+// All views' frozen states on their way to one model.
+class ViewStream::Frozen : public Refresh {
+ public:
+  Frozen(const ViewStream& stream, Extent extent)
+      : names_(stream.names_),
+        sightings_(stream.sightings_),
+        before_(stream.blend_),
+        pairs_(stream.pairs_),
+        extent_(extent) {
+    parts_.reserve(stream.views_.size());
+    for (const auto& view : stream.views_) {
+      auto frozen = view->freeze(extent);
+      parts_.emplace_back(dynamic_cast<KernelStream::Frozen*>(frozen.release()));
+      parts_.back()->keep_held_back();
+    }
+    problems_.resize(parts_.size());
+  }
+
+  void build() override;
+  [[nodiscard]] std::string adoption() const override;
+
+ private:
+  friend class ViewStream;
+
+  // The pairs that every view which saw them still holds back, oldest first.
+  struct Window {
+    std::size_t pairs = 0;
+    std::vector<std::vector<std::size_t>> rows;  // for each view, its row of each pair, or kAbsent
+  };
+
+  [[nodiscard]] Window window() const;
+  static void begin_at_even_row(Window& window);
+  [[nodiscard]] bool finds_something(std::size_t view, std::size_t row) const;
+  [[nodiscard]] std::vector<Trial> run_trials(const Window& window, std::size_t first,
+                                              std::size_t step, TrialPlan plan) const;
+  void choose(const Window& window);
+  void measure(const Window& window);
+  void sum_up();
+
+  std::vector<std::string> names_;
+  Sightings sightings_;
+  std::optional<Blend> before_;
+  std::uint64_t pairs_;
+  Extent extent_;
+  std::vector<std::unique_ptr<KernelStream::Frozen>> parts_;
+  std::vector<std::string> problems_;  // of a view whose model could not be built; else empty
+  std::vector<std::size_t> held_back_;
+  ViewedModel model_;
+  double seconds_ = 0;
+};
+
+void ViewStream::Frozen::build() {
+  const auto began = std::chrono::steady_clock::now();
+  held_back_.resize(parts_.size());
+  for_each_in_parallel(parts_.size(), thread_count(pairs_), [&](std::size_t v) {
+    held_back_[v] = parts_[v]->held_back_count();
+    try {
+      parts_[v]->build();
+    } catch (const Error& problem) {
+      problems_[v] = problem.what();
+    }
+  });
+  if (std::none_of(problems_.begin(), problems_.end(), [](const auto& why) { return why.empty(); }))
+    throw Error(fmt::format("{}: {}", names_.front(), problems_.front()));
+  const auto found = window();
+  choose(found);
+  measure(found);
+  sum_up();
+  seconds_ = std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count();
+}
+
+ViewStream::Frozen::Window ViewStream::Frozen::window() const {
+  Window window;
+  window.rows.resize(parts_.size());
+  std::vector<std::size_t> left = held_back_;
+  for (std::size_t age = 1; age <= sightings_.size(); ++age) {
+    const auto seen = sightings_[sightings_.size() - age];
+    const auto is_learned = [&](std::size_t v) { return (seen & bit_of(v)) != 0 && left[v] == 0; };
+    bool ends = false;
+    for (std::size_t v = 0; v < parts_.size(); ++v) ends = ends || is_learned(v);
+    if (ends) break;
+    for (std::size_t v = 0; v < parts_.size(); ++v) {
+      const bool sees = (seen & bit_of(v)) != 0;
+      window.rows[v].push_back(sees ? --left[v] : TrialPlan::kAbsent);
+    }
+    ++window.pairs;
+  }
+  for (auto& rows : window.rows) std::reverse(rows.begin(), rows.end());
+  begin_at_even_row(window);
+  return window;
+}
+
+// A view chooses its estimator by its even rows: where it has all pairs, these are the first half
+// here, too, so that the other half has chosen nothing.
+void ViewStream::Frozen::begin_at_even_row(Window& window) {
+  const bool begins_odd =
+      window.pairs > 0 && std::any_of(window.rows.begin(), window.rows.end(), [](const auto& rows) {
+        return rows.front() != TrialPlan::kAbsent && rows.front() % 2 != 0;
+      });
+  if (!begins_odd) return;
+  for (auto& rows : window.rows) rows.erase(rows.begin());
+  --window.pairs;
+}
+
+bool ViewStream::Frozen::finds_something(std::size_t view, std::size_t row) const {
+  if (row == TrialPlan::kAbsent) return false;
+  const auto& [x, y] = parts_[view]->held_back();
+  return !is_nothing(x.view(), row) && !is_nothing(y.view(), row);
+}
+
+// Trials of every `step`-th pair of the window, for each view; what a view does not see, or has no
+// model for, is NaN.
+std::vector<Trial> ViewStream::Frozen::run_trials(const Window& window, std::size_t first,
+                                                  std::size_t step, TrialPlan plan) const {
+  std::vector<Trial> trials;
+  for (std::size_t v = 0; v < parts_.size(); ++v) {
+    const bool is_built = problems_[v].empty() && parts_[v]->measured() != nullptr;
+    plan.rows.clear();
+    for (std::size_t p = first; p < window.pairs; p += step) {
+      plan.rows.push_back(is_built && finds_something(v, window.rows[v][p]) ? window.rows[v][p]
+                                                                            : TrialPlan::kAbsent);
+    }
+    if (!is_built) {
+      Trial nothing;
+      nothing.shuffles = std::min(plan.shuffles, plan.order.empty() ? 0 : plan.order.size() - 1);
+      nothing.matched.assign(plan.order.size(), kNan);
+      nothing.null.assign(plan.order.size() * nothing.shuffles, kNan);
+      trials.push_back(std::move(nothing));
+      continue;
+    }
+    const auto& model = parts_[v]->model();
+    const auto& held_back = parts_[v]->held_back();
+    Workspace workspace;
+    FeatureBlock<float> x;
+    FeatureBlock<float> y;
+    const auto items_x = held_back.x.view();
+    const auto items_y = held_back.y.view();
+    model.map_x()->map(items_x, x, workspace);
+    model.map_y()->map(items_y, y, workspace);
+    trials.push_back(run_trial(*parts_[v]->measured(), x.features, y.features, plan));
+  }
+  return trials;
+}
+
+std::size_t half_of(std::size_t pairs, std::size_t first) { return (pairs + 1 - first) / 2; }
+
+// Pairs are exchanged with those that came next before and after them: that x and y came at about
+// the same time must not pass for knowing what belongs together.
+void ViewStream::Frozen::choose(const Window& window) {
+  const auto near = [](std::size_t count) {
+    TrialPlan plan;
+    plan.order.resize(count);
+    std::iota(plan.order.begin(), plan.order.end(), std::size_t{0});
+    plan.shuffles = kManyShuffles;
+    plan.both_ways = true;
+    return plan;
+  };
+  if (window.pairs >= kFewestHeldBack) {
+    model_.blend = choose_blend(run_trials(window, 0, 2, near(half_of(window.pairs, 0))),
+                                before_ ? &*before_ : nullptr);
+    return;
+  }
+  // Nobody can tell, so all count as before, or alike, as far as they have a model.
+  std::vector<double> weights(parts_.size(), 1);
+  for (std::size_t v = 0; before_ && v < weights.size(); ++v) {
+    weights[v] = before_->parts()[v].weight;
+  }
+  model_.blend = blend_with(run_trials(window, 0, 1, near(window.pairs)), weights);
+}
+
+void ViewStream::Frozen::measure(const Window& window) {
+  const auto& parts = model_.blend.parts();
+  const auto alone =
+      std::find_if(parts.begin(), parts.end(), [](const auto& part) { return part.weight == 1; });
+  if (alone != parts.end()) {
+    // It has measured its scores, which are the stream's but for their scale.
+    const auto view = static_cast<std::size_t>(alone - parts.begin());
+    const auto& model = parts_[view]->model();
+    model_.facts.accuracy = model.facts().accuracy;
+    if (model.calibration().is_empty()) return;
+    auto matched = model.calibration().matched();
+    auto null = model.calibration().null();
+    for (double& score : matched) score = model_.blend.standardised(view, score);
+    for (double& score : null) score = model_.blend.standardised(view, score);
+    model_.calibration = Calibration(std::move(matched), std::move(null));
+    return;
+  }
+  const auto is_nan = [](double score) { return std::isnan(score); };
+  const auto blended = [&](std::size_t first, std::size_t shuffles) {
+    constexpr std::uint64_t kSeed = 2;
+    return model_.blend.trial(
+        run_trials(window, first, 2,
+                   {random_order(half_of(window.pairs, first), kSeed), shuffles, false, {}}));
+  };
+  auto trial = blended(1, kShuffles);
+  const auto others = blended(0, 0);
+  // Who has chosen favours the choice too much to measure it, but may say where pairs stand.
+  auto matched = trial.matched;
+  matched.insert(matched.end(), others.matched.begin(), others.matched.end());
+  std::erase_if(matched, is_nan);
+  auto null = trial.null;
+  std::erase_if(null, is_nan);
+  if (matched.empty() || null.empty()) return;
+  model_.calibration = Calibration(std::move(matched), std::move(null));
+  for (auto* scores : {&trial.matched, &trial.null}) {
+    std::replace_if(scores->begin(), scores->end(), is_nan, 0.0);
+  }
+  model_.facts.accuracy = accuracy_of(trial);
+}
+
+void ViewStream::Frozen::sum_up() {
+  auto& facts = model_.facts;
+  facts.pairs = pairs_;
+  double most = -1;
+  for (std::size_t v = 0; v < parts_.size(); ++v) {
+    if (!problems_[v].empty()) continue;
+    const auto& own = parts_[v]->model().facts();
+    facts.effective_pairs = std::max(facts.effective_pairs, own.effective_pairs);
+    facts.epoch += own.epoch;
+    const double weight = model_.blend.parts()[v].weight;
+    if (weight > most) facts.dependence = own.dependence;
+    most = std::max(most, weight);
+  }
+}
+
+std::string ViewStream::Frozen::adoption() const {
+  Writer writer;
+  for (std::size_t v = 0; v < parts_.size(); ++v) {
+    writer.number<std::uint8_t>(problems_[v].empty());
+    if (problems_[v].empty()) writer.text(parts_[v]->adoption());
+  }
+  model_.blend.save(writer);
+  return writer.bytes();
+}
+
+ViewStream::ViewStream(const StreamSpec& spec, const EncoderPath& path)
+    : most_held_back_(spec.held_back),
+      forgets_(spec.forgetting.mode != Forgetting::Mode::kNever),
+      schedule_(spec.refresh_pairs) {
+  for (std::size_t v = 0; v < spec.views.size(); ++v) {
+    names_.push_back(spec.views[v].name);
+    views_.push_back(std::make_unique<KernelStream>(spec.of_view(v), path));
+  }
+  accepted_.resize(views_.size());
+  auto first = std::make_shared<ViewedModel>();
+  first->names = names_;
+  for (const auto& view : views_) first->parts.push_back(view->published());
+  first->blend = Blend(std::vector<Blend::Part>(views_.size()));
+  PublishedModel published;
+  published.viewed = std::move(first);
+  published_ = std::make_shared<const PublishedModel>(std::move(published));
+}
+
+std::shared_ptr<const PublishedModel> ViewStream::published() const {
+  return std::atomic_load(&published_);
+}
+
+void ViewStream::encode(const TextPairs& pairs, Batch& batch) const {
+  batch.views.resize(views_.size());
+  batch.seen.assign(pairs.x.size(), 0);
+  batch.readable.assign(pairs.x.size(), 0);
+  batch.usable.assign(pairs.x.size(), false);
+  batch.was_learned.clear();
+  batch.left_out.clear();
+  for (std::size_t v = 0; v < views_.size(); ++v) {
+    auto& view = batch.views[v];
+    views_[v]->encode(pairs, view);
+    mark_seen(view, bit_of(v), batch.seen.data(), batch.readable.data());
+    for (std::size_t i = 0; i < batch.usable.size(); ++i) {
+      if (view.usable[i]) batch.usable[i] = true;
+    }
+  }
+  batch.problems.clear();
+  for (const auto& [row, message] : batch.views.front().problems) {
+    if (batch.readable[row] == 0) batch.problems.push_back({row, message});
+  }
+}
+
+void ViewStream::take(const DenseRows<float>& /*x*/, const DenseRows<float>& /*y*/,
+                      Batch& /*batch*/) const {
+  throw Error("found vectors, expected texts: the stream has several views");
+}
+
+// Blends the scores of the views that count into those of the batch, and says which were left out.
+// `problems` are those that were known before.
+void ViewStream::blend(Batch& batch, const std::vector<PairProblem>& problems) const {
+  const auto& viewed = *batch.published->viewed;
+  std::vector<double> scores(views_.size());
+  std::vector<std::vector<PairProblem>::const_iterator> next;
+  for (const auto& view : batch.views) next.push_back(view.problems.begin());
+  batch.scores.resize(batch.size());
+  batch.left_out.clear();
+  auto known = problems.begin();
+  std::vector<PairProblem> all;
+  for (std::size_t i = 0; i < batch.size(); ++i) {
+    const bool is_known = known != problems.end() && known->row == i;
+    if (is_known) all.push_back(*known++);
+    std::string why;
+    for (std::size_t v = 0; v < views_.size(); ++v) {
+      scores[v] = kNan;
+      if (viewed.blend.parts()[v].weight == 0) continue;
+      const bool sees = (batch.seen[i] & bit_of(v)) != 0;
+      if (sees) scores[v] = batch.views[v].scores[i];
+      if (is_known || !std::isnan(scores[v])) continue;
+      auto& problem = next[v];
+      const auto end = batch.views[v].problems.end();
+      while (problem != end && problem->row < i) ++problem;
+      why = problem != end && problem->row == i ? problem->message : kNothingKnown;
+      batch.left_out.push_back({i, names_[v], why});
+    }
+    batch.scores[i] = viewed.has_say() ? viewed.blend.score(scores.data()) : 0;
+    if (is_known) batch.scores[i] = kNan;
+    if (is_known || !std::isnan(batch.scores[i])) continue;
+    // What no view that counts finds anything in is no matter of one of them: it is scored as it
+    // is.
+    while (!batch.left_out.empty() && batch.left_out.back().row == i) batch.left_out.pop_back();
+    for (std::size_t v = 0; v < views_.size(); ++v) {
+      if (viewed.blend.parts()[v].weight > 0) scores[v] = batch.views[v].scores[i];
+    }
+    batch.scores[i] = viewed.blend.score(scores.data());
+    if (std::isnan(batch.scores[i])) all.push_back({i, why});
+  }
+  batch.problems = std::move(all);
+}
+
+void ViewStream::score(Batch& batch) const {
+  batch.published = published();
+  const auto& viewed = *batch.published->viewed;
+  for (std::size_t v = 0; v < views_.size(); ++v) {
+    if (viewed.blend.parts()[v].weight == 0) continue;
+    batch.views[v].was_learned = batch.was_learned;
+    views_[v]->score_by(viewed.parts[v], batch.views[v]);
+  }
+  const auto problems = std::move(batch.problems);
+  blend(batch, problems);
+}
+
+void ViewStream::rank(std::string_view x, std::span<const std::string_view> candidates,
+                      Batch& batch) const {
+  batch.published = published();
+  batch.views.resize(views_.size());
+  const auto& viewed = *batch.published->viewed;
+  std::optional<PairProblem> of_x;
+  bool is_read = false;
+  for (std::size_t v = 0; v < views_.size(); ++v) {
+    // Without a say the first view shows how many candidates there are.
+    if (viewed.blend.parts()[v].weight == 0 && (v > 0 || viewed.has_say())) continue;
+    auto& view = batch.views[v];
+    views_[v]->rank_by(viewed.parts[v], x, candidates, view);
+    const bool is_bad = !view.problems.empty() && view.problems.back().row == PairProblem::kNoRow;
+    if (is_bad) of_x = view.problems.back();
+    is_read = is_read || !is_bad;
+  }
+  std::vector<double> scores(views_.size());
+  batch.problems.clear();
+  batch.left_out.clear();
+  batch.scores.resize(candidates.size());
+  // What a view that was asked says of a candidate that none can score.
+  const auto problem_of = [&](std::size_t j) {
+    for (std::size_t v = 0; v < views_.size(); ++v) {
+      if (viewed.blend.parts()[v].weight == 0 && (v > 0 || viewed.has_say())) continue;
+      for (const auto& [row, message] : batch.views[v].problems) {
+        if (row == j) return message;
+      }
+    }
+    return std::string("no view that counts can score it");
+  };
+  for (std::size_t j = 0; j < candidates.size(); ++j) {
+    const auto score_by = [&](bool only_known) {
+      for (std::size_t v = 0; v < views_.size(); ++v) {
+        scores[v] = kNan;
+        if (viewed.blend.parts()[v].weight == 0) continue;
+        const auto& view = batch.views[v];
+        const bool knows = !is_nothing(view.x.view(), 0) && !is_nothing(view.y.view(), j);
+        if (knows || !only_known) scores[v] = view.scores[j];
+        if (!knows && only_known) batch.left_out.push_back({j, names_[v], kNothingKnown.data()});
+      }
+      return viewed.has_say() ? viewed.blend.score(scores.data()) : 0;
+    };
+    batch.scores[j] = score_by(true);
+    // Where nobody finds anything, that is what there is to see.
+    if (std::isnan(batch.scores[j])) {
+      while (!batch.left_out.empty() && batch.left_out.back().row == j) batch.left_out.pop_back();
+      batch.scores[j] = score_by(false);
+    }
+    if (!viewed.has_say()) batch.scores[j] = 0 * batch.views.front().scores[j];  // or NaN
+    if (is_read && std::isnan(batch.scores[j])) batch.problems.push_back({j, problem_of(j)});
+  }
+  if (!is_read && of_x) batch.problems.push_back(*of_x);
+}
+
+void ViewStream::rank(const DenseRows<float>& x, const DenseRows<float>& candidates,
+                      Batch& batch) const {
+  take(x, candidates, batch);
+}
+
+std::size_t ViewStream::most_sightings() const {
+  // Views that see few of the pairs hold back older ones than the others.
+  constexpr std::size_t kTimes = 4;
+  return kTimes * most_held_back_;
+}
+
+// What one view sees of the rows, in runs.
+void ViewStream::learn_rows(const LearnBatch& batch, std::size_t first, std::size_t count,
+                            std::size_t view, std::uint8_t* accepted) {
+  const auto bit = bit_of(view);
+  const auto sees = [&](std::size_t i) {
+    return batch.seen == nullptr || (batch.seen[i] & bit) != 0;
+  };
+  const auto end = first + count;
+  for (std::size_t i = first; i < end;) {
+    if (!sees(i)) {
+      ++i;
+      continue;
+    }
+    auto last = i;
+    while (last < end && sees(last)) ++last;
+    LearnBatch run;
+    run.x = slice(batch.views[view].x, i, last - i);
+    run.y = slice(batch.views[view].y, i, last - i);
+    if (batch.times != nullptr) run.times = batch.times + i;
+    if (batch.x_texts != nullptr) {
+      run.x_texts = batch.x_texts + i;
+      run.y_texts = batch.y_texts + i;
+    }
+    views_[view]->learn(run, 0, false);
+    const auto& faults = views_[view]->faults();
+    for (std::size_t k = 0; k < last - i; ++k) {
+      accepted[i - first + k] = faults[k] == Fault::kNone ? 1 : 0;
+    }
+    i = last;
+  }
+}
+
+std::size_t ViewStream::learn(const LearnBatch& batch, std::size_t first, bool stops) {
+  const auto left = batch.size() - first;
+  const auto count = stops ? std::min(left, until_refresh()) : left;
+  if (count == 0) return first;
+  for_each_in_parallel(views_.size(), thread_count(count), [&](std::size_t v) {
+    accepted_[v].assign(count, 0);
+    learn_rows(batch, first, count, v, accepted_[v].data());
+  });
+  for (std::size_t i = 0; i < count; ++i) {
+    std::uint8_t seen = 0;
+    for (std::size_t v = 0; v < views_.size(); ++v) {
+      if (accepted_[v][i] != 0) seen |= bit_of(v);
+    }
+    if (seen == 0) continue;
+    ++pairs_;
+    sightings_.push_back(seen);
+  }
+  while (sightings_.size() > most_sightings()) sightings_.pop_front();
+  return first + count;
+}
+
+bool ViewStream::is_measurable() const {
+  return std::any_of(views_.begin(), views_.end(),
+                     [](const auto& view) { return view->is_measurable(); });
+}
+
+std::unique_ptr<Refresh> ViewStream::freeze(Extent extent) {
+  std::unique_ptr<Refresh> frozen;
+  try {
+    frozen = std::make_unique<Frozen>(*this, extent);
+  } catch (...) {
+    // The next model is due as if this one had been given up.
+    freeze_again(extent);
+    throw;
+  }
+  if (extent != Extent::kAll) schedule();
+  return frozen;
+}
+
+void ViewStream::schedule() {
+  double effective = 0;
+  for (const auto& view : views_) effective = std::max(effective, view->effective_pairs());
+  schedule_.move_on(pairs_, effective, forgets_);
+}
+
+void ViewStream::adopt(Refresh& refresh) {
+  auto& frozen = dynamic_cast<Frozen&>(refresh);
+  const std::lock_guard lock(adopting_);
+  auto model = std::make_shared<ViewedModel>(std::move(frozen.model_));
+  model->names = names_;
+  for (std::size_t v = 0; v < views_.size(); ++v) {
+    if (frozen.problems_[v].empty()) views_[v]->adopt(*frozen.parts_[v]);
+    model->parts.push_back(views_[v]->published());
+  }
+  blend_ = model->blend;
+  PublishedModel next;
+  next.number = published()->number + 1;
+  next.is_whole = frozen.extent_ == Extent::kAll;
+  next.seconds = frozen.seconds_;
+  if (choose_cut_) next.cut = choose_cut_(model->calibration);
+  next.viewed = std::move(model);
+  publish(std::move(next));
+}
+
+void ViewStream::publish(PublishedModel published) {
+  std::atomic_store(&published_, std::shared_ptr<const PublishedModel>(
+                                     std::make_shared<const PublishedModel>(std::move(published))));
+}
+
+void ViewStream::set_cut(std::optional<double> cut) {
+  auto next = *published();
+  next.cut = cut;
+  publish(std::move(next));
+}
+
+bool ViewStream::refresh_every(std::uint64_t pairs) {
+  if (!schedule_.set(pairs)) return false;
+  schedule();
+  return true;
+}
+
+void ViewStream::will_judge_learned() {
+  for (const auto& view : views_) view->will_judge_learned();
+}
+
+std::size_t ViewStream::held_back() const {
+  // Up to the newest pair that a view which saw it has learned.
+  std::vector<std::size_t> left;
+  for (const auto& view : views_) left.push_back(view->held_back());
+  std::size_t pairs = 0;
+  for (auto seen = sightings_.rbegin(); seen != sightings_.rend(); ++seen, ++pairs) {
+    for (std::size_t v = 0; v < views_.size(); ++v) {
+      if ((*seen & bit_of(v)) != 0 && left[v]-- == 0) return pairs;
+    }
+  }
+  return pairs;
+}
+
+void ViewStream::skip_refresh() {
+  for (const auto& view : views_) view->skip_refresh();
+  schedule();
+}
+
+std::uint64_t ViewStream::clipped() const {
+  std::uint64_t sum = 0;
+  for (const auto& view : views_) sum += view->clipped();
+  return sum;
+}
+
+// Adds the parts of what one view says, as much as they count in the whole.
+void ViewStream::explain_view(std::size_t view, const PairExplanation& found, double share,
+                              PairExplanation& whole) const {
+  whole.rest += share * found.rest;
+  const auto add = [&](const std::vector<PairExplanation::Part>& from,
+                       std::vector<PairExplanation::Part>& to) {
+    for (auto part : from) {
+      part.contribution *= share;
+      part.view = names_[view];
+      to.push_back(std::move(part));
+    }
+  };
+  add(found.raise, whole.raise);
+  add(found.lower, whole.lower);
+}
+
+std::optional<PairExplanation> ViewStream::explain(std::string_view x, std::string_view y,
+                                                   std::size_t top) const {
+  const std::lock_guard lock(adopting_);
+  const auto published = this->published();
+  const auto& viewed = *published->viewed;
+  if (!viewed.has_say()) return std::nullopt;
+  PairExplanation whole;
+  whole.published = published;
+  std::vector<std::optional<PairExplanation>> found(views_.size());
+  std::vector<double> scores(views_.size(), kNan);
+  std::vector<bool> seen(views_.size());
+  Batch batch;
+  encode({{&x, 1}, {&y, 1}, {}}, batch);
+  // As in score(): what no view that counts finds anything in is scored as it is.
+  bool is_seen = false;
+  bool has_texts = false;
+  for (std::size_t v = 0; v < views_.size(); ++v) {
+    found[v] = views_[v]->explain(x, y, top);
+    if (viewed.blend.parts()[v].weight == 0) continue;
+    has_texts = has_texts || found[v];
+    is_seen = is_seen || (batch.seen[0] & bit_of(v)) != 0;
+  }
+  if (!has_texts) return std::nullopt;
+  for (std::size_t v = 0; v < views_.size(); ++v) {
+    const auto& part = viewed.blend.parts()[v];
+    PairExplanation::View view{names_[v], part.weight, kNan, kNan, ""};
+    const bool sees = !is_seen || (batch.seen[0] & bit_of(v)) != 0;
+    if (!sees && found[v] && found[v]->problem.empty()) found[v]->problem = kNothingKnown;
+    if (found[v] && found[v]->problem.empty()) {
+      scores[v] = view.score = found[v]->score;
+      view.standardised = viewed.blend.standardised(v, view.score);
+      seen[v] = true;
+    } else {
+      view.problem = found[v] ? found[v]->problem : "it has no model";
+    }
+    whole.views.push_back(std::move(view));
+  }
+  whole.score = viewed.blend.score(scores.data());
+  if (std::isnan(whole.score)) {
+    whole.problem = "no view that counts can score it";
+    return whole;
+  }
+  whole.rest = viewed.blend.rest_of(seen);
+  for (std::size_t v = 0; v < views_.size(); ++v) {
+    if (seen[v]) explain_view(v, *found[v], viewed.blend.share_of(v, seen), whole);
+  }
+  const auto keep_strongest = [top](std::vector<PairExplanation::Part>& parts) {
+    std::stable_sort(parts.begin(), parts.end(), [](const auto& a, const auto& b) {
+      return std::abs(a.contribution) > std::abs(b.contribution);
+    });
+    std::erase_if(parts, [](const auto& part) { return part.contribution == 0; });
+    if (parts.size() > top) parts.resize(top);
+  };
+  keep_strongest(whole.raise);
+  keep_strongest(whole.lower);
+  return whole;
+}
+
+}  // namespace phsic

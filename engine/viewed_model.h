@@ -1,0 +1,27 @@
+// A model of a stream with several views: a model of each, and how much each counts.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "core/blend.h"
+#include "core/calibration.h"
+#include "core/model.h"
+#include "engine/batch.h"
+
+namespace phsic {
+
+// Immutable.
+struct ViewedModel {
+  std::vector<std::string> names;  // ascending
+  std::vector<std::shared_ptr<const PublishedModel>> parts;
+  Blend blend;
+  Calibration calibration;  // of the blended score
+  ModelFacts facts;         // likewise; its dependence is that of the view that counts most
+
+  // Whether any view counts. If none does, every score is 0.
+  [[nodiscard]] bool has_say() const;
+};
+
+}  // namespace phsic

@@ -1,0 +1,120 @@
+"""Streams with several views: on the command line, in files, in a model file and in a daemon."""
+
+import json
+import random
+import unittest
+
+from phsic import IS_SANITIZED, WORDS, Case, attempt, bitext, complaint, run, translate, tsv
+
+HASHING = "hashing:dim=128"
+PAIRS = 1500 if IS_SANITIZED else 3000
+
+
+def table(count=PAIRS, seed=1, damage=0.2):
+    return tsv((x, y) for _, x, y in bitext(count, seed, damage))
+
+
+class Views(Case):
+    def vectors(self, name="words.vec", words=None, seed=5, same=False):
+        """Word vectors of both languages; a word and its translation have nothing in common."""
+        rng = random.Random(seed)
+        known = words if words is not None else WORDS + [translate(word) for word in WORDS]
+        lines = [f"{len(known)} 16"]
+        for word in known:
+            lines.append(" ".join([word, *("1" if same else f"{rng.gauss(0, 1):.5f}"
+                                           for _ in range(16))]))
+        return self.file(name, "\n".join(lines) + "\n")
+
+    def word_view(self, **options):
+        return ["--view", f"wordvec:file=\"{self.vectors(**options)}\",cache=off"]
+
+    def facts(self, *arguments, damage=0.2):
+        """What `eval detect` finds with labelled pairs."""
+        labelled = self.file("labelled.tsv", tsv(bitext(PAIRS, 1, damage)))
+        return json.loads(run("eval", "detect", "--json", "--label", 1, "-x", 2, "-y", 3,
+                              *arguments, labelled))
+
+    def test_one_view_is_the_stream_that_it_would_be_without(self):
+        pairs = table()
+        self.assertEqual(run("score", "--view", HASHING, stdin=pairs),
+                         run("score", "--encoder", HASHING, stdin=pairs))
+
+    def test_the_order_of_views_makes_no_difference(self):
+        pairs = table()
+        words = self.word_view()
+        self.assertEqual(run("score", "--view", HASHING, *words, stdin=pairs),
+                         run("score", *words, "--view", HASHING, stdin=pairs))
+
+    def test_threads_make_no_difference(self):
+        pairs = table()
+        views = ["--view", HASHING, *self.word_view()]
+        self.assertEqual(run("score", "--threads", 1, *views, stdin=pairs),
+                         run("score", "--threads", 3, *views, stdin=pairs))
+
+    def test_a_useless_view_does_no_harm(self):
+        alone = self.facts("--encoder", HASHING)["auc"]["all"]
+        useless = {
+            "constant": self.word_view(name="constant.vec", same=True),
+            "too coarse": ["--view", "hashing:dim=16,seed=3"],
+        }
+        for what, view in useless.items():
+            with self.subTest(what):
+                found = self.facts("--view", HASHING, *view)["auc"]["all"]
+                self.assertGreater(found, alone - 0.01)
+
+    def test_a_view_that_knows_few_words_is_left_out_where_it_knows_none(self):
+        few = self.word_view(words=[*WORDS[:9], *map(translate, WORDS[:9])])
+        pairs = table(3000)  # as many as it takes for the view to count
+        done = attempt("score", "--view", "hashing:dim=16", *few, stdin=pairs)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        scores = [line.split("\t")[-1] for line in done.stdout.decode().splitlines()]
+        self.assertEqual(len(scores), 3000)
+        self.assertNotIn("nan", scores)
+        self.assertRegex(done.stderr.decode(), r"\d+ pairs were scored without the view wordvec, the "
+                                               "first because of nothing in it that the encoder knows")
+
+    def test_a_model_file_has_its_views(self):
+        corpus = self.file("corpus.tsv", table())
+        model = self.folder / "m.phsic"
+        views = ["--view", HASHING, *self.word_view()]
+        told = attempt("learn", corpus, "-o", model, *views, "--p", "0.05")
+        self.assertEqual(told.returncode, 0, told.stderr)
+        self.assertRegex((told.stdout + told.stderr).decode(),
+                         r"views hashing [01]\.\d+ .*wordvec [01]\.\d+")
+        whole = run("filter", "--model", model, "--annotate", corpus)
+        lines = corpus.read_text().splitlines(keepends=True)
+        blocks = [run("filter", "--model", model, "--annotate", stdin="".join(lines[first:first + 700]))
+                  for first in range(0, PAIRS, 700)]
+        self.assertEqual("".join(blocks), whole)
+        explained = json.loads(run("explain", "--model", model, "--json", *lines[0].rstrip("\n").split("\t")))
+        self.assertEqual([view["name"] for view in explained["views"]], ["hashing", "wordvec"])
+        self.assertAlmostEqual(sum(view["weight"] for view in explained["views"]), 1)
+        self.assertIn("deviations above random pairings",
+                      run("explain", "--model", model, "river stone", translate("river")))
+        # A stream of other views is another one.
+        self.assertIn("views", complaint("score", "--model", model, "--view", HASHING, corpus))
+
+    def test_views_in_a_file_have_options_of_their_own(self):
+        vectors = self.vectors()
+        config = self.file("views.yaml", json.dumps({
+            "estimator": "gaussian-pmi",
+            "views": [HASHING,
+                      {"name": "words", "ridge": 0.3,
+                       "encoder": {"name": "wordvec", "file": str(vectors), "cache": "off"}}]}))
+        found = self.facts("--config", config)
+        self.assertGreater(found["auc"]["all"], 0.8)
+        self.assertIn("words", run("eval", "detect", "--label", 1, "-x", 2, "-y", 3, "--config", config,
+                                   self.folder / "labelled.tsv"))
+
+    def test_what_is_wrong_with_views_is_told(self):
+        self.assertIn("two views named hashing",
+                      complaint("score", "--view", "hashing", "--view", "hashing", stdin="a\tb\n"))
+        self.assertIn("none", complaint("score", "--view", "none", "--view", HASHING, stdin="a\tb\n"))
+        config = self.file("bad.yaml", "views:\n  - {encoder: hashing, half-life: 3}\n")
+        told = complaint("score", "--config", config, stdin="a\tb\n")
+        self.assertIn("bad.yaml:1", told)
+        self.assertIn("a view has no option half-life", told)
+
+
+if __name__ == "__main__":
+    unittest.main()
