@@ -12,7 +12,9 @@ namespace phsic::fuzz {
 
 class MemoryFile {
  public:
-  explicit MemoryFile(std::string_view bytes = {}) : fd_(::memfd_create("fuzz", MFD_CLOEXEC)) {
+  // Each has a name of its own, by which outputs are told apart.
+  explicit MemoryFile(std::string_view bytes = {})
+      : fd_(::memfd_create(("fuzz" + std::to_string(++made_)).c_str(), MFD_CLOEXEC)) {
     const auto size = static_cast<::ssize_t>(bytes.size());
     if (fd_ < 0 || ::write(fd_, bytes.data(), bytes.size()) != size) {
       throw std::runtime_error("a file in memory cannot be written");
@@ -37,6 +39,7 @@ class MemoryFile {
   }
 
  private:
+  static inline unsigned made_ = 0;
   int fd_;
 };
 
