@@ -32,7 +32,9 @@ bool are_same_file(const std::string& a, const std::string& b) {
   const auto place_of = [&](const std::string& path) {
     return fs::weakly_canonical(fs::absolute(path, ignored), ignored);
   };
-  return fs::equivalent(a, b, ignored) || place_of(a) == place_of(b);
+  // What is there has no other place than itself: a pipe's or a deleted file's leads nowhere.
+  if (fs::exists(a, ignored) && fs::exists(b, ignored)) return fs::equivalent(a, b, ignored);
+  return place_of(a) == place_of(b);
 }
 
 void write_line(ByteSink& sink, std::string_view line, std::string& buffer) {
