@@ -35,6 +35,9 @@ void mirror_upper(Eigen::Map<RowMajor> matrix) {
 
 // A block's sum rounds like a random walk of its 256 products, in last digits of a feature.
 constexpr double kRoundingDigits = 16;
+// Where all its pairs are alike every sum is rounded the same way: the digits add up, and how many
+// of them depends on the processor's order of the sum.
+constexpr double kAlike = 16;
 
 // No stream's clock shows more: 2^64 pairs, or kMaxTime seconds.
 constexpr double kLatest = 2e19;
@@ -417,7 +420,7 @@ Covariance Moments::covariance() const {
   const double digit = rounding_ / kRoundingDigits;
   const auto noise = [&](const Eigen::VectorXd& step, const Eigen::VectorXd& mean) {
     return std::max(
-        {rounding_ * step.squaredNorm(), digit * digit * mean.squaredNorm(), kLeastVariance});
+        {kAlike * rounding_ * step.squaredNorm(), digit * digit * mean.squaredNorm(), kLeastVariance});
   };
   c.noise_x = noise(step_x, c.mean_x);
   c.noise_y = noise(step_y, c.mean_y);
