@@ -173,7 +173,13 @@ TEST_CASE("All held-back pairs tell where a pair stands, those that chose nothin
                              learner.held_back_y().view(), 5, 0)
                        .matched;
     std::sort(matched.begin(), matched.end());
-    CHECK(calibration.matched() == matched);
+    // Products of half the pairs round otherwise than those of all, on some processors.
+    REQUIRE(calibration.matched().size() == matched.size());
+    double largest = 0;
+    for (std::size_t i = 0; i < matched.size(); ++i) {
+      largest = std::max(largest, std::abs(calibration.matched()[i] - matched[i]));
+    }
+    CHECK(largest < 1e-5);
     const std::size_t measured = spec.ridge ? matched.size() : matched.size() / 2;
     CHECK(calibration.null().size() == kShuffles * measured);
   }
