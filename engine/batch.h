@@ -77,6 +77,10 @@ struct ViewItems {
 };
 
 inline constexpr std::size_t kMostViews = 8;
+// The bit of a view among those that see a pair.
+[[nodiscard]] constexpr std::uint8_t bit_of(std::size_t view) {
+  return static_cast<std::uint8_t>(1U << view);
+}
 
 struct Batch {
   Encoded x;  // of a stream with one view
@@ -93,7 +97,13 @@ struct Batch {
   std::vector<Batch> views;
   std::vector<std::uint8_t> seen;
   std::vector<std::uint8_t> readable;  // likewise, also where a view finds nothing in a text
-  std::vector<LeftOut> left_out;       // ascending; views that would have counted for a pair
+  // Views that would have counted for a pair, and could not be asked; ascending by row.
+  // engine/view_scores.h says why.
+  struct Unasked {
+    std::size_t row = 0;
+    std::size_t view = 0;
+  };
+  std::vector<Unasked> unasked;
 
   [[nodiscard]] std::size_t size() const {
     return views.empty() ? y.size() : views.front().y.size();

@@ -66,6 +66,10 @@ bool ViewedModel::has_say() const {
   return std::any_of(all.begin(), all.end(), [](const auto& part) { return part.weight > 0; });
 }
 
+bool ViewedModel::asks(std::size_t view) const {
+  return blend.parts()[view].weight > 0 || (view == 0 && !has_say());
+}
+
 LearnBatch items_to_learn(const Batch& batch, std::size_t first, std::size_t count) {
   LearnBatch items;
   if (batch.views.empty()) {

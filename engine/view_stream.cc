@@ -15,6 +15,7 @@
 #include "core/refresh.h"
 #include "engine/kernel_refresh.h"
 #include "engine/parallel.h"
+#include "engine/view_scores.h"
 
 namespace phsic {
 namespace {
@@ -27,38 +28,6 @@ constexpr std::size_t kManyShuffles = 63;
 
 // Fewer pairs than this are not worth another thread.
 constexpr std::size_t kFewestInParallel = 64;
-
-[[nodiscard]] std::uint8_t bit_of(std::size_t view) {
-  return static_cast<std::uint8_t>(1U << view);
-}
-
-constexpr std::string_view kNothingKnown = "nothing in it that the encoder knows";
-
-// Has the encoder found nothing in a text?
-bool is_nothing(const Items<float>& items, std::size_t row) {
-  if (const auto* sparse = std::get_if<SparseRows<float>>(&items)) {
-    return sparse->start[row] == sparse->start[row + 1];
-  }
-  const auto* dense = std::get_if<DenseRows<float>>(&items);
-  return dense != nullptr && std::all_of(dense->row(row), dense->row(row) + dense->dim,
-                                         [](float value) { return value == 0; });
-}
-
-// Marks the pairs of a batch of one view that it can read, in `readable`, and in `seen` those of
-// them in which its encoder finds something.
-void mark_seen(const Batch& view, std::uint8_t bit, std::uint8_t* seen, std::uint8_t* readable) {
-  const auto x = view.x.view();
-  const auto y = view.y.view();
-  auto problem = view.problems.begin();
-  for (std::size_t i = 0; i < view.size(); ++i) {
-    if (problem != view.problems.end() && problem->row == i) {
-      ++problem;
-      continue;
-    }
-    readable[i] |= bit;
-    if (!is_nothing(x, i) && !is_nothing(y, i)) seen[i] |= bit;
-  }
-}
 
 std::size_t thread_count(std::size_t pairs) {
   return pairs < kFewestInParallel ? 1 : std::max(1U, std::thread::hardware_concurrency());
@@ -98,7 +67,7 @@ class ViewStream::Frozen : public Refresh {
 
   [[nodiscard]] Window window() const;
   static void begin_at_even_row(Window& window);
-  [[nodiscard]] bool finds_something(std::size_t view, std::size_t row) const;
+  [[nodiscard]] bool finds_anything(std::size_t view, std::size_t row) const;
   [[nodiscard]] std::vector<Trial> run_trials(const Window& window, std::size_t first,
                                               std::size_t step, TrialPlan plan) const;
   void choose(const Window& window);
@@ -170,10 +139,10 @@ void ViewStream::Frozen::begin_at_even_row(Window& window) {
   --window.pairs;
 }
 
-bool ViewStream::Frozen::finds_something(std::size_t view, std::size_t row) const {
+bool ViewStream::Frozen::finds_anything(std::size_t view, std::size_t row) const {
   if (row == TrialPlan::kAbsent) return false;
   const auto& [x, y] = parts_[view]->held_back();
-  return !is_nothing(x.view(), row) && !is_nothing(y.view(), row);
+  return finds_something(x.view(), row, y.view(), row);
 }
 
 // Trials of every `step`-th pair of the window, for each view; what a view does not see, or has no
@@ -185,8 +154,8 @@ std::vector<Trial> ViewStream::Frozen::run_trials(const Window& window, std::siz
     const bool is_built = problems_[v].empty() && parts_[v]->measured() != nullptr;
     plan.rows.clear();
     for (std::size_t p = first; p < window.pairs; p += step) {
-      plan.rows.push_back(is_built && finds_something(v, window.rows[v][p]) ? window.rows[v][p]
-                                                                            : TrialPlan::kAbsent);
+      plan.rows.push_back(is_built && finds_anything(v, window.rows[v][p]) ? window.rows[v][p]
+                                                                           : TrialPlan::kAbsent);
     }
     if (!is_built) {
       Trial nothing;
@@ -325,70 +294,15 @@ std::shared_ptr<const PublishedModel> ViewStream::published() const {
 
 void ViewStream::encode(const TextPairs& pairs, Batch& batch) const {
   batch.views.resize(views_.size());
-  batch.seen.assign(pairs.x.size(), 0);
-  batch.readable.assign(pairs.x.size(), 0);
-  batch.usable.assign(pairs.x.size(), false);
+  for (std::size_t v = 0; v < views_.size(); ++v) views_[v]->encode(pairs, batch.views[v]);
+  mark_seen(batch);
   batch.was_learned.clear();
-  batch.left_out.clear();
-  for (std::size_t v = 0; v < views_.size(); ++v) {
-    auto& view = batch.views[v];
-    views_[v]->encode(pairs, view);
-    mark_seen(view, bit_of(v), batch.seen.data(), batch.readable.data());
-    for (std::size_t i = 0; i < batch.usable.size(); ++i) {
-      if (view.usable[i]) batch.usable[i] = true;
-    }
-  }
-  batch.problems.clear();
-  for (const auto& [row, message] : batch.views.front().problems) {
-    if (batch.readable[row] == 0) batch.problems.push_back({row, message});
-  }
+  batch.unasked.clear();
 }
 
 void ViewStream::take(const DenseRows<float>& /*x*/, const DenseRows<float>& /*y*/,
                       Batch& /*batch*/) const {
   throw Error("found vectors, expected texts: the stream has several views");
-}
-
-// Blends the scores of the views that count into those of the batch, and says which were left out.
-// `problems` are those that were known before.
-void ViewStream::blend(Batch& batch, const std::vector<PairProblem>& problems) const {
-  const auto& viewed = *batch.published->viewed;
-  std::vector<double> scores(views_.size());
-  std::vector<std::vector<PairProblem>::const_iterator> next;
-  for (const auto& view : batch.views) next.push_back(view.problems.begin());
-  batch.scores.resize(batch.size());
-  batch.left_out.clear();
-  auto known = problems.begin();
-  std::vector<PairProblem> all;
-  for (std::size_t i = 0; i < batch.size(); ++i) {
-    const bool is_known = known != problems.end() && known->row == i;
-    if (is_known) all.push_back(*known++);
-    std::string why;
-    for (std::size_t v = 0; v < views_.size(); ++v) {
-      scores[v] = kNan;
-      if (viewed.blend.parts()[v].weight == 0) continue;
-      const bool sees = (batch.seen[i] & bit_of(v)) != 0;
-      if (sees) scores[v] = batch.views[v].scores[i];
-      if (is_known || !std::isnan(scores[v])) continue;
-      auto& problem = next[v];
-      const auto end = batch.views[v].problems.end();
-      while (problem != end && problem->row < i) ++problem;
-      why = problem != end && problem->row == i ? problem->message : kNothingKnown;
-      batch.left_out.push_back({i, names_[v], why});
-    }
-    batch.scores[i] = viewed.has_say() ? viewed.blend.score(scores.data()) : 0;
-    if (is_known) batch.scores[i] = kNan;
-    if (is_known || !std::isnan(batch.scores[i])) continue;
-    // What no view that counts finds anything in is no matter of one of them: it is scored as it
-    // is.
-    while (!batch.left_out.empty() && batch.left_out.back().row == i) batch.left_out.pop_back();
-    for (std::size_t v = 0; v < views_.size(); ++v) {
-      if (viewed.blend.parts()[v].weight > 0) scores[v] = batch.views[v].scores[i];
-    }
-    batch.scores[i] = viewed.blend.score(scores.data());
-    if (std::isnan(batch.scores[i])) all.push_back({i, why});
-  }
-  batch.problems = std::move(all);
 }
 
 void ViewStream::score(Batch& batch) const {
@@ -399,8 +313,7 @@ void ViewStream::score(Batch& batch) const {
     batch.views[v].was_learned = batch.was_learned;
     views_[v]->score_by(viewed.parts[v], batch.views[v]);
   }
-  const auto problems = std::move(batch.problems);
-  blend(batch, problems);
+  blend_scores(batch);
 }
 
 void ViewStream::rank(std::string_view x, std::span<const std::string_view> candidates,
@@ -408,53 +321,10 @@ void ViewStream::rank(std::string_view x, std::span<const std::string_view> cand
   batch.published = published();
   batch.views.resize(views_.size());
   const auto& viewed = *batch.published->viewed;
-  std::optional<PairProblem> of_x;
-  bool is_read = false;
   for (std::size_t v = 0; v < views_.size(); ++v) {
-    // Without a say the first view shows how many candidates there are.
-    if (viewed.blend.parts()[v].weight == 0 && (v > 0 || viewed.has_say())) continue;
-    auto& view = batch.views[v];
-    views_[v]->rank_by(viewed.parts[v], x, candidates, view);
-    const bool is_bad = !view.problems.empty() && view.problems.back().row == PairProblem::kNoRow;
-    if (is_bad) of_x = view.problems.back();
-    is_read = is_read || !is_bad;
+    if (viewed.asks(v)) views_[v]->rank_by(viewed.parts[v], x, candidates, batch.views[v]);
   }
-  std::vector<double> scores(views_.size());
-  batch.problems.clear();
-  batch.left_out.clear();
-  batch.scores.resize(candidates.size());
-  // What a view that was asked says of a candidate that none can score.
-  const auto problem_of = [&](std::size_t j) {
-    for (std::size_t v = 0; v < views_.size(); ++v) {
-      if (viewed.blend.parts()[v].weight == 0 && (v > 0 || viewed.has_say())) continue;
-      for (const auto& [row, message] : batch.views[v].problems) {
-        if (row == j) return message;
-      }
-    }
-    return std::string("no view that counts can score it");
-  };
-  for (std::size_t j = 0; j < candidates.size(); ++j) {
-    const auto score_by = [&](bool only_known) {
-      for (std::size_t v = 0; v < views_.size(); ++v) {
-        scores[v] = kNan;
-        if (viewed.blend.parts()[v].weight == 0) continue;
-        const auto& view = batch.views[v];
-        const bool knows = !is_nothing(view.x.view(), 0) && !is_nothing(view.y.view(), j);
-        if (knows || !only_known) scores[v] = view.scores[j];
-        if (!knows && only_known) batch.left_out.push_back({j, names_[v], kNothingKnown.data()});
-      }
-      return viewed.has_say() ? viewed.blend.score(scores.data()) : 0;
-    };
-    batch.scores[j] = score_by(true);
-    // Where nobody finds anything, that is what there is to see.
-    if (std::isnan(batch.scores[j])) {
-      while (!batch.left_out.empty() && batch.left_out.back().row == j) batch.left_out.pop_back();
-      batch.scores[j] = score_by(false);
-    }
-    if (!viewed.has_say()) batch.scores[j] = 0 * batch.views.front().scores[j];  // or NaN
-    if (is_read && std::isnan(batch.scores[j])) batch.problems.push_back({j, problem_of(j)});
-  }
-  if (!is_read && of_x) batch.problems.push_back(*of_x);
+  blend_candidates(batch, candidates.size());
 }
 
 void ViewStream::rank(const DenseRows<float>& x, const DenseRows<float>& candidates,

@@ -74,7 +74,6 @@ class ViewStream : public Stream {
   [[nodiscard]] std::size_t most_sightings() const;
   void learn_rows(const LearnBatch& batch, std::size_t first, std::size_t count, std::size_t view,
                   std::uint8_t* accepted);
-  void blend(Batch& batch, const std::vector<PairProblem>& problems) const;
   void explain_view(std::size_t view, const PairExplanation& found, double share,
                     PairExplanation& whole) const;
   void publish(PublishedModel published);

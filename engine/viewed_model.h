@@ -1,6 +1,7 @@
 // A model of a stream with several views: a model of each, and how much each counts.
 #pragma once
 
+#include <cstddef>
 #include <memory>
 #include <string>
 #include <vector>
@@ -22,6 +23,9 @@ struct ViewedModel {
 
   // Whether any view counts. If none does, every score is 0.
   [[nodiscard]] bool has_say() const;
+  // Whether this view ranks candidates: it counts, or it is the first, and none counts. Then it
+  // shows which candidates can be read.
+  [[nodiscard]] bool asks(std::size_t view) const;
 };
 
 }  // namespace phsic

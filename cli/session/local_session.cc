@@ -7,6 +7,7 @@
 #include "core/model.h"
 #include "core/recent.h"
 #include "engine/parallel.h"
+#include "engine/view_scores.h"
 
 namespace phsic {
 namespace {
@@ -223,9 +224,8 @@ void LocalSession::report(std::vector<PairProblem>& problems) const {
 
 void LocalSession::report_left_out(PairResults& results) const {
   for (std::size_t k = 0; k < chunks_used_; ++k) {
-    for (const auto& [row, view, message] : chunks_[k].batch.left_out) {
-      results.left_out.push_back({k * kChunkPairs + row, view, message});
-    }
+    const auto& batch = chunks_[k].batch;
+    add_left_out(batch, 0, batch.size(), k * kChunkPairs, results.left_out);
   }
 }
 

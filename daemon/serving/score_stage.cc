@@ -10,6 +10,7 @@
 #include "core/calibration.h"
 #include "decide/decision_memory.h"
 #include "engine/reason.h"
+#include "engine/view_scores.h"
 
 namespace phsic {
 
@@ -128,10 +129,7 @@ void ScoreStage::take_scores(const Slice& slice, std::size_t offset, const Batch
       outcome.problems.push_back({slice.first + problem.row - offset, problem.message});
       ++counters_.problems;
     }
-    for (const auto& [row, view, message] : batch.left_out) {
-      if (row < offset || row >= offset + slice.count) continue;
-      outcome.left_out.push_back({slice.first + row - offset, view, message});
-    }
+    add_left_out(batch, offset, slice.count, slice.first, outcome.left_out);
     if (batch.published != nullptr) outcome.published = batch.published;
   }
   if (!task.request.scores) return;
@@ -186,9 +184,7 @@ void ScoreStage::rank(const Slice& slice, Batch& batch) {
       task.outcome.problems.push_back({is_of_x ? row : slice.first + row, message});
       ++counters_.problems;
     }
-    for (const auto& [row, view, message] : batch.left_out) {
-      task.outcome.left_out.push_back({slice.first + row, view, message});
-    }
+    add_left_out(batch, 0, slice.count, slice.first, task.outcome.left_out);
     task.outcome.published = batch.published;
   } catch (const std::exception& problem) {
     completion_.fail(slice, reason(problem));

@@ -14,6 +14,8 @@
 #include "core/refresh.h"
 #include "core/reservoir.h"
 #include "decide/recent_pairs.h"
+#include "engine/view_scores.h"
+#include "engine/viewed_model.h"
 #include "state/seen_ids.h"
 #include "tests/core/allocations.h"
 #include "tests/core/streams.h"
@@ -122,6 +124,30 @@ TEST_CASE("A pair that there is no memory for leaves counts as they were") {
     REQUIRE(serialise(tried) == serialise(calm));
   }
   CHECK(failures > 300);
+}
+
+TEST_CASE("Blending what views say allocates nothing, also where a view finds nothing") {
+  constexpr std::size_t kPairs = 256;
+  auto viewed = std::make_shared<ViewedModel>();
+  viewed->blend = Blend({{0.5, 0, 1}, {0.5, 0, 1}});
+  auto published = std::make_shared<PublishedModel>();
+  published->viewed = std::move(viewed);
+  Batch batch;
+  batch.published = std::move(published);
+  for (const float second : {1.0F, 0.0F}) {
+    std::vector<float> values(kPairs, 1);
+    values[1] = second;
+    auto& view = batch.views.emplace_back();
+    view.x.take({values.data(), kPairs, 1});
+    view.y.take({values.data(), kPairs, 1});
+    view.scores.assign(kPairs, 3);
+    view.usable.assign(kPairs, true);
+  }
+  mark_seen(batch);
+  blend_scores(batch);
+  REQUIRE(batch.unasked.size() == 1);
+  CHECK(try_with(0, [&] { blend_scores(batch); }));
+  CHECK(batch.unasked.size() == 1);
 }
 
 TEST_CASE("Ids that there is no memory for are not half remembered, and room for them is enough") {

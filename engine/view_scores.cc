@@ -1,0 +1,179 @@
+#include "engine/view_scores.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <limits>
+#include <string>
+#include <utility>
+
+#include "engine/viewed_model.h"
+
+namespace phsic {
+namespace {
+
+constexpr double kNoScore = std::numeric_limits<double>::quiet_NaN();
+
+// Has the encoder found nothing in a text?
+bool is_nothing(const Items<float>& items, std::size_t row) {
+  if (const auto* sparse = std::get_if<SparseRows<float>>(&items)) {
+    return sparse->start[row] == sparse->start[row + 1];
+  }
+  const auto* dense = std::get_if<DenseRows<float>>(&items);
+  return dense != nullptr && std::all_of(dense->row(row), dense->row(row) + dense->dim,
+                                         [](float value) { return value == 0; });
+}
+
+// Null: nothing is wrong with the row.
+const PairProblem* problem_at(const std::vector<PairProblem>& problems, std::size_t row) {
+  const auto found =
+      std::lower_bound(problems.begin(), problems.end(), row,
+                       [](const PairProblem& problem, std::size_t r) { return problem.row < r; });
+  return found != problems.end() && found->row == row ? &*found : nullptr;
+}
+
+// Of one view by itself; candidates have a problem of their x, too.
+std::string_view why_unasked(const Batch& view, std::size_t row) {
+  if (const auto* problem = problem_at(view.problems, row)) return problem->message;
+  if (const auto* problem = problem_at(view.problems, PairProblem::kNoRow)) return problem->message;
+  return kNothingKnown;
+}
+
+void mark_view(const Batch& view, std::uint8_t bit, Batch& batch) {
+  const auto x = view.x.view();
+  const auto y = view.y.view();
+  auto problem = view.problems.begin();
+  for (std::size_t i = 0; i < view.size(); ++i) {
+    if (view.usable[i]) batch.usable[i] = true;
+    if (problem != view.problems.end() && problem->row == i) {
+      ++problem;
+      continue;
+    }
+    batch.readable[i] |= bit;
+    if (finds_something(x, i, y, i)) batch.seen[i] |= bit;
+  }
+}
+
+void forget_unasked(std::size_t row, Batch& batch) {
+  while (!batch.unasked.empty() && batch.unasked.back().row == row) batch.unasked.pop_back();
+}
+
+// NaN if none of the views that count can score the row.
+double blend_row(std::size_t row, Batch& batch) {
+  const auto& blend = batch.published->viewed->blend;
+  const auto views = blend.parts().size();
+  std::array<double, kMostViews> scores;
+  for (std::size_t v = 0; v < views; ++v) {
+    scores[v] = kNoScore;
+    if (blend.parts()[v].weight == 0) continue;
+    if ((batch.seen[row] & bit_of(v)) != 0) scores[v] = batch.views[v].scores[row];
+    if (std::isnan(scores[v])) batch.unasked.push_back({row, v});
+  }
+  const double score = blend.score(scores.data());
+  if (!std::isnan(score)) return score;
+  // What none of them finds anything in is no matter of one of them: it is scored as it is.
+  forget_unasked(row, batch);
+  for (std::size_t v = 0; v < views; ++v) {
+    if (blend.parts()[v].weight > 0) scores[v] = batch.views[v].scores[row];
+  }
+  return blend.score(scores.data());
+}
+
+// Why none of the views that count can score the row.
+std::string problem_of(const Batch& batch, std::size_t row) {
+  const auto& viewed = *batch.published->viewed;
+  for (std::size_t v = 0; v < batch.views.size(); ++v) {
+    if (!viewed.asks(v)) continue;
+    if (const auto* problem = problem_at(batch.views[v].problems, row)) return problem->message;
+  }
+  return "no view that counts can score it";
+}
+
+// Which views find something in which candidates. Returns what is wrong with x where no view can
+// read it, else null.
+const PairProblem* mark_candidates(Batch& batch, std::size_t candidates) {
+  const auto& viewed = *batch.published->viewed;
+  const PairProblem* of_x = nullptr;
+  bool is_read = false;
+  batch.seen.assign(candidates, 0);
+  for (std::size_t v = 0; v < batch.views.size(); ++v) {
+    const auto& view = batch.views[v];
+    if (!viewed.asks(v)) continue;
+    if (const auto* problem = problem_at(view.problems, PairProblem::kNoRow)) {
+      of_x = problem;
+      continue;
+    }
+    is_read = true;
+    const auto x = view.x.view();
+    const auto y = view.y.view();
+    for (std::size_t j = 0; j < candidates; ++j) {
+      if (finds_something(x, 0, y, j)) batch.seen[j] |= bit_of(v);
+    }
+  }
+  return is_read ? nullptr : of_x;
+}
+
+}  // namespace
+
+bool finds_something(const Items<float>& x, std::size_t i, const Items<float>& y, std::size_t j) {
+  return !is_nothing(x, i) && !is_nothing(y, j);
+}
+
+void mark_seen(Batch& batch) {
+  batch.seen.assign(batch.size(), 0);
+  batch.readable.assign(batch.size(), 0);
+  batch.usable.assign(batch.size(), false);
+  for (std::size_t v = 0; v < batch.views.size(); ++v) {
+    mark_view(batch.views[v], bit_of(v), batch);
+  }
+  batch.problems.clear();
+  for (const auto& problem : batch.views.front().problems) {
+    if (batch.readable[problem.row] == 0) batch.problems.push_back(problem);
+  }
+}
+
+void blend_scores(Batch& batch) {
+  const bool has_say = batch.published->viewed->has_say();
+  auto known = std::exchange(batch.problems, {});
+  auto next = known.begin();
+  batch.scores.resize(batch.size());
+  batch.unasked.clear();
+  for (std::size_t i = 0; i < batch.size(); ++i) {
+    if (next != known.end() && next->row == i) {
+      batch.scores[i] = kNoScore;
+      batch.problems.push_back(std::move(*next++));
+      continue;
+    }
+    batch.scores[i] = has_say ? blend_row(i, batch) : 0;
+    if (std::isnan(batch.scores[i])) batch.problems.push_back({i, problem_of(batch, i)});
+  }
+}
+
+void blend_candidates(Batch& batch, std::size_t candidates) {
+  const bool has_say = batch.published->viewed->has_say();
+  batch.problems.clear();
+  batch.unasked.clear();
+  batch.scores.assign(candidates, kNoScore);
+  if (const auto* of_x = mark_candidates(batch, candidates)) {
+    batch.problems.push_back(*of_x);
+    return;
+  }
+  for (std::size_t j = 0; j < candidates; ++j) {
+    // Without a say the score is 0, or NaN.
+    batch.scores[j] = has_say ? blend_row(j, batch) : 0 * batch.views.front().scores[j];
+    if (std::isnan(batch.scores[j])) batch.problems.push_back({j, problem_of(batch, j)});
+  }
+}
+
+void add_left_out(const Batch& batch, std::size_t first, std::size_t count, std::size_t as,
+                  std::vector<LeftOut>& to) {
+  const auto begin =
+      std::lower_bound(batch.unasked.begin(), batch.unasked.end(), first,
+                       [](const Batch::Unasked& one, std::size_t row) { return one.row < row; });
+  for (auto one = begin; one != batch.unasked.end() && one->row < first + count; ++one) {
+    to.push_back({as + one->row - first, batch.published->viewed->names[one->view],
+                  std::string(why_unasked(batch.views[one->view], one->row))});
+  }
+}
+
+}  // namespace phsic
