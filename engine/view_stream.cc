@@ -1,30 +1,20 @@
 #include "engine/view_stream.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
-#include <chrono>
 #include <cmath>
 #include <limits>
-#include <numeric>
 #include <thread>
 
 #include "core/error.h"
-#include "core/measure.h"
 #include "core/model.h"
-#include "core/refresh.h"
-#include "engine/kernel_refresh.h"
 #include "engine/parallel.h"
+#include "engine/view_refresh.h"
 #include "engine/view_scores.h"
 
 namespace phsic {
 namespace {
 
 constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
-
-// How many other y's each pair is compared with to find the weights: more than for a report, since
-// the differences are small.
-constexpr std::size_t kManyShuffles = 63;
 
 // Fewer pairs than this are not worth another thread.
 constexpr std::size_t kFewestInParallel = 64;
@@ -34,241 +24,6 @@ std::size_t thread_count(std::size_t pairs) {
 }
 
 }  // namespace
-
-// All views' frozen states on their way to one model.
-class ViewStream::Frozen : public Refresh {
- public:
-  Frozen(const ViewStream& stream, Extent extent)
-      : names_(stream.names_),
-        sightings_(stream.sightings_),
-        before_(stream.blend_),
-        pairs_(stream.pairs_),
-        extent_(extent) {
-    parts_.reserve(stream.views_.size());
-    for (const auto& view : stream.views_) {
-      auto frozen = view->freeze(extent);
-      parts_.emplace_back(dynamic_cast<KernelStream::Frozen*>(frozen.release()));
-      parts_.back()->keep_held_back();
-    }
-    problems_.resize(parts_.size());
-  }
-
-  void build() override;
-  [[nodiscard]] std::string adoption() const override;
-
- private:
-  friend class ViewStream;
-
-  // The pairs that every view which saw them still holds back, oldest first.
-  struct Window {
-    std::size_t pairs = 0;
-    std::vector<std::vector<std::size_t>> rows;  // for each view, its row of each pair, or kAbsent
-  };
-
-  [[nodiscard]] Window window() const;
-  static void begin_at_even_row(Window& window);
-  [[nodiscard]] bool finds_anything(std::size_t view, std::size_t row) const;
-  [[nodiscard]] std::vector<Trial> run_trials(const Window& window, std::size_t first,
-                                              std::size_t step, TrialPlan plan) const;
-  void choose(const Window& window);
-  void measure(const Window& window);
-  void sum_up();
-
-  std::vector<std::string> names_;
-  Sightings sightings_;
-  std::optional<Blend> before_;
-  std::uint64_t pairs_;
-  Extent extent_;
-  std::vector<std::unique_ptr<KernelStream::Frozen>> parts_;
-  std::vector<std::string> problems_;  // of a view whose model could not be built; else empty
-  std::vector<std::size_t> held_back_;
-  ViewedModel model_;
-  double seconds_ = 0;
-};
-
-void ViewStream::Frozen::build() {
-  const auto began = std::chrono::steady_clock::now();
-  held_back_.resize(parts_.size());
-  for_each_in_parallel(parts_.size(), thread_count(pairs_), [&](std::size_t v) {
-    held_back_[v] = parts_[v]->held_back_count();
-    try {
-      parts_[v]->build();
-    } catch (const Error& problem) {
-      problems_[v] = problem.what();
-    }
-  });
-  if (std::none_of(problems_.begin(), problems_.end(), [](const auto& why) { return why.empty(); }))
-    throw Error(fmt::format("{}: {}", names_.front(), problems_.front()));
-  const auto found = window();
-  choose(found);
-  measure(found);
-  sum_up();
-  seconds_ = std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count();
-}
-
-ViewStream::Frozen::Window ViewStream::Frozen::window() const {
-  Window window;
-  window.rows.resize(parts_.size());
-  std::vector<std::size_t> left = held_back_;
-  for (std::size_t age = 1; age <= sightings_.size(); ++age) {
-    const auto seen = sightings_[sightings_.size() - age];
-    const auto is_learned = [&](std::size_t v) { return (seen & bit_of(v)) != 0 && left[v] == 0; };
-    bool ends = false;
-    for (std::size_t v = 0; v < parts_.size(); ++v) ends = ends || is_learned(v);
-    if (ends) break;
-    for (std::size_t v = 0; v < parts_.size(); ++v) {
-      const bool sees = (seen & bit_of(v)) != 0;
-      window.rows[v].push_back(sees ? --left[v] : TrialPlan::kAbsent);
-    }
-    ++window.pairs;
-  }
-  for (auto& rows : window.rows) std::reverse(rows.begin(), rows.end());
-  begin_at_even_row(window);
-  return window;
-}
-
-// A view chooses its estimator by its even rows: where it has all pairs, these are the first half
-// here, too, so that the other half has chosen nothing.
-void ViewStream::Frozen::begin_at_even_row(Window& window) {
-  const bool begins_odd =
-      window.pairs > 0 && std::any_of(window.rows.begin(), window.rows.end(), [](const auto& rows) {
-        return rows.front() != TrialPlan::kAbsent && rows.front() % 2 != 0;
-      });
-  if (!begins_odd) return;
-  for (auto& rows : window.rows) rows.erase(rows.begin());
-  --window.pairs;
-}
-
-bool ViewStream::Frozen::finds_anything(std::size_t view, std::size_t row) const {
-  if (row == TrialPlan::kAbsent) return false;
-  const auto& [x, y] = parts_[view]->held_back();
-  return finds_something(x.view(), row, y.view(), row);
-}
-
-// Trials of every `step`-th pair of the window, for each view; what a view does not see, or has no
-// model for, is NaN.
-std::vector<Trial> ViewStream::Frozen::run_trials(const Window& window, std::size_t first,
-                                                  std::size_t step, TrialPlan plan) const {
-  std::vector<Trial> trials;
-  for (std::size_t v = 0; v < parts_.size(); ++v) {
-    const bool is_built = problems_[v].empty() && parts_[v]->measured() != nullptr;
-    plan.rows.clear();
-    for (std::size_t p = first; p < window.pairs; p += step) {
-      plan.rows.push_back(is_built && finds_anything(v, window.rows[v][p]) ? window.rows[v][p]
-                                                                           : TrialPlan::kAbsent);
-    }
-    if (!is_built) {
-      Trial nothing;
-      nothing.shuffles = std::min(plan.shuffles, plan.order.empty() ? 0 : plan.order.size() - 1);
-      nothing.matched.assign(plan.order.size(), kNan);
-      nothing.null.assign(plan.order.size() * nothing.shuffles, kNan);
-      trials.push_back(std::move(nothing));
-      continue;
-    }
-    const auto& model = parts_[v]->model();
-    const auto& held_back = parts_[v]->held_back();
-    Workspace workspace;
-    FeatureBlock<float> x;
-    FeatureBlock<float> y;
-    const auto items_x = held_back.x.view();
-    const auto items_y = held_back.y.view();
-    model.map_x()->map(items_x, x, workspace);
-    model.map_y()->map(items_y, y, workspace);
-    trials.push_back(run_trial(*parts_[v]->measured(), x.features, y.features, plan));
-  }
-  return trials;
-}
-
-std::size_t half_of(std::size_t pairs, std::size_t first) { return (pairs + 1 - first) / 2; }
-
-// Pairs are exchanged with those that came next before and after them: that x and y came at about
-// the same time must not pass for knowing what belongs together.
-void ViewStream::Frozen::choose(const Window& window) {
-  const auto near = [](std::size_t count) {
-    TrialPlan plan;
-    plan.order.resize(count);
-    std::iota(plan.order.begin(), plan.order.end(), std::size_t{0});
-    plan.shuffles = kManyShuffles;
-    plan.both_ways = true;
-    return plan;
-  };
-  if (window.pairs >= kFewestHeldBack) {
-    model_.blend = choose_blend(run_trials(window, 0, 2, near(half_of(window.pairs, 0))),
-                                before_ ? &*before_ : nullptr);
-    return;
-  }
-  // Nobody can tell, so all count as before, or alike, as far as they have a model.
-  std::vector<double> weights(parts_.size(), 1);
-  for (std::size_t v = 0; before_ && v < weights.size(); ++v) {
-    weights[v] = before_->parts()[v].weight;
-  }
-  model_.blend = blend_with(run_trials(window, 0, 1, near(window.pairs)), weights);
-}
-
-void ViewStream::Frozen::measure(const Window& window) {
-  const auto& parts = model_.blend.parts();
-  const auto alone =
-      std::find_if(parts.begin(), parts.end(), [](const auto& part) { return part.weight == 1; });
-  if (alone != parts.end()) {
-    // It has measured its scores, which are the stream's but for their scale.
-    const auto view = static_cast<std::size_t>(alone - parts.begin());
-    const auto& model = parts_[view]->model();
-    model_.facts.accuracy = model.facts().accuracy;
-    if (model.calibration().is_empty()) return;
-    auto matched = model.calibration().matched();
-    auto null = model.calibration().null();
-    for (double& score : matched) score = model_.blend.standardised(view, score);
-    for (double& score : null) score = model_.blend.standardised(view, score);
-    model_.calibration = Calibration(std::move(matched), std::move(null));
-    return;
-  }
-  const auto is_nan = [](double score) { return std::isnan(score); };
-  const auto blended = [&](std::size_t first, std::size_t shuffles) {
-    constexpr std::uint64_t kSeed = 2;
-    return model_.blend.trial(
-        run_trials(window, first, 2,
-                   {random_order(half_of(window.pairs, first), kSeed), shuffles, false, {}}));
-  };
-  auto trial = blended(1, kShuffles);
-  const auto others = blended(0, 0);
-  // Who has chosen favours the choice too much to measure it, but may say where pairs stand.
-  auto matched = trial.matched;
-  matched.insert(matched.end(), others.matched.begin(), others.matched.end());
-  std::erase_if(matched, is_nan);
-  auto null = trial.null;
-  std::erase_if(null, is_nan);
-  if (matched.empty() || null.empty()) return;
-  model_.calibration = Calibration(std::move(matched), std::move(null));
-  for (auto* scores : {&trial.matched, &trial.null}) {
-    std::replace_if(scores->begin(), scores->end(), is_nan, 0.0);
-  }
-  model_.facts.accuracy = accuracy_of(trial);
-}
-
-void ViewStream::Frozen::sum_up() {
-  auto& facts = model_.facts;
-  facts.pairs = pairs_;
-  double most = -1;
-  for (std::size_t v = 0; v < parts_.size(); ++v) {
-    if (!problems_[v].empty()) continue;
-    const auto& own = parts_[v]->model().facts();
-    facts.effective_pairs = std::max(facts.effective_pairs, own.effective_pairs);
-    facts.epoch += own.epoch;
-    const double weight = model_.blend.parts()[v].weight;
-    if (weight > most) facts.dependence = own.dependence;
-    most = std::max(most, weight);
-  }
-}
-
-std::string ViewStream::Frozen::adoption() const {
-  Writer writer;
-  for (std::size_t v = 0; v < parts_.size(); ++v) {
-    writer.number<std::uint8_t>(problems_[v].empty());
-    if (problems_[v].empty()) writer.text(parts_[v]->adoption());
-  }
-  model_.blend.save(writer);
-  return writer.bytes();
-}
 
 ViewStream::ViewStream(const StreamSpec& spec, const EncoderPath& path)
     : most_held_back_(spec.held_back),

@@ -66,7 +66,7 @@ class ViewStream : public Stream {
   void merge(const StreamStorage& other) override;
 
  private:
-  class Frozen;
+  class Frozen;  // what freeze() gives (view_refresh.h)
   class State;
   // Which views saw the newest pairs, oldest first, a bit for each view.
   using Sightings = std::deque<std::uint8_t>;

@@ -1,0 +1,57 @@
+// What a ViewStream has frozen, on its way to a model: first each view's model, then how much each
+// counts, then what the blended score means. For the engine's own use.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/blend.h"
+#include "core/measure.h"
+#include "engine/kernel_refresh.h"
+#include "engine/view_stream.h"
+#include "engine/viewed_model.h"
+
+namespace phsic {
+
+class ViewStream::Frozen : public Refresh {
+ public:
+  Frozen(const ViewStream& stream, Extent extent);
+
+  void build() override;
+  [[nodiscard]] std::string adoption() const override;
+
+ private:
+  friend class ViewStream;
+
+  // The pairs that every view which saw them still holds back, oldest first.
+  struct Window {
+    std::size_t pairs = 0;
+    std::vector<std::vector<std::size_t>> rows;  // for each view, its row of each pair, or kAbsent
+  };
+
+  [[nodiscard]] Window window() const;
+  static void begin_at_even_row(Window& window);
+  [[nodiscard]] bool finds_anything(std::size_t view, std::size_t row) const;
+  [[nodiscard]] std::vector<Trial> run_trials(const Window& window, std::size_t first,
+                                              std::size_t step, TrialPlan plan) const;
+  void choose(const Window& window);
+  void measure(const Window& window);
+  void sum_up();
+
+  std::vector<std::string> names_;
+  Sightings sightings_;
+  std::optional<Blend> before_;
+  std::uint64_t pairs_;
+  Extent extent_;
+  std::vector<std::unique_ptr<KernelStream::Frozen>> parts_;
+  std::vector<std::string> problems_;  // of a view whose model could not be built; else empty
+  std::vector<std::size_t> held_back_;
+  ViewedModel model_;
+  double seconds_ = 0;
+};
+
+}  // namespace phsic
