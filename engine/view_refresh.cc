@@ -26,6 +26,18 @@ constexpr double kUnseen = std::numeric_limits<double>::quiet_NaN();
 // the differences are small.
 constexpr std::size_t kManyShuffles = 63;
 
+// A view chooses its estimator by its even rows: where it has all pairs, these are the first half
+// here, too, so that the other half has chosen nothing.
+void begin_at_even_row(Sightings::HeldBack& found) {
+  const bool begins_odd =
+      found.pairs > 0 && std::any_of(found.rows.begin(), found.rows.end(), [](const auto& rows) {
+        return rows.front() != TrialPlan::kAbsent && rows.front() % 2 != 0;
+      });
+  if (!begins_odd) return;
+  for (auto& rows : found.rows) rows.erase(rows.begin());
+  --found.pairs;
+}
+
 // Of every second pair from the `first` on.
 std::size_t half_of(std::size_t pairs, std::size_t first) { return (pairs + 1 - first) / 2; }
 
@@ -59,44 +71,12 @@ void ViewStream::Frozen::build() {
   });
   if (std::none_of(problems_.begin(), problems_.end(), [](const auto& why) { return why.empty(); }))
     throw Error(fmt::format("{}: {}", names_.front(), problems_.front()));
-  const auto found = window();
+  auto found = sightings_.held_back(held_back_);
+  begin_at_even_row(found);
   choose(found);
   measure(found);
   sum_up();
   seconds_ = std::chrono::duration<double>(std::chrono::steady_clock::now() - began).count();
-}
-
-ViewStream::Frozen::Window ViewStream::Frozen::window() const {
-  Window window;
-  window.rows.resize(parts_.size());
-  std::vector<std::size_t> left = held_back_;
-  for (std::size_t age = 1; age <= sightings_.size(); ++age) {
-    const auto seen = sightings_[sightings_.size() - age];
-    const auto is_learned = [&](std::size_t v) { return (seen & bit_of(v)) != 0 && left[v] == 0; };
-    bool ends = false;
-    for (std::size_t v = 0; v < parts_.size(); ++v) ends = ends || is_learned(v);
-    if (ends) break;
-    for (std::size_t v = 0; v < parts_.size(); ++v) {
-      const bool sees = (seen & bit_of(v)) != 0;
-      window.rows[v].push_back(sees ? --left[v] : TrialPlan::kAbsent);
-    }
-    ++window.pairs;
-  }
-  for (auto& rows : window.rows) std::reverse(rows.begin(), rows.end());
-  begin_at_even_row(window);
-  return window;
-}
-
-// A view chooses its estimator by its even rows: where it has all pairs, these are the first half
-// here, too, so that the other half has chosen nothing.
-void ViewStream::Frozen::begin_at_even_row(Window& window) {
-  const bool begins_odd =
-      window.pairs > 0 && std::any_of(window.rows.begin(), window.rows.end(), [](const auto& rows) {
-        return rows.front() != TrialPlan::kAbsent && rows.front() % 2 != 0;
-      });
-  if (!begins_odd) return;
-  for (auto& rows : window.rows) rows.erase(rows.begin());
-  --window.pairs;
 }
 
 bool ViewStream::Frozen::finds_anything(std::size_t view, std::size_t row) const {
@@ -105,17 +85,18 @@ bool ViewStream::Frozen::finds_anything(std::size_t view, std::size_t row) const
   return finds_something(x.view(), row, y.view(), row);
 }
 
-// Trials of every `step`-th pair of the window, for each view; what a view does not see, or has no
+// Trials of every `step`-th of the pairs, for each view; what a view does not see, or has no
 // model for, is NaN.
-std::vector<Trial> ViewStream::Frozen::run_trials(const Window& window, std::size_t first,
-                                                  std::size_t step, TrialPlan plan) const {
+std::vector<Trial> ViewStream::Frozen::run_trials(const Sightings::HeldBack& found,
+                                                  std::size_t first, std::size_t step,
+                                                  TrialPlan plan) const {
   std::vector<Trial> trials;
   for (std::size_t v = 0; v < parts_.size(); ++v) {
     const bool is_built = problems_[v].empty() && parts_[v]->measured() != nullptr;
     plan.rows.clear();
-    for (std::size_t p = first; p < window.pairs; p += step) {
-      plan.rows.push_back(is_built && finds_anything(v, window.rows[v][p]) ? window.rows[v][p]
-                                                                           : TrialPlan::kAbsent);
+    for (std::size_t p = first; p < found.pairs; p += step) {
+      plan.rows.push_back(is_built && finds_anything(v, found.rows[v][p]) ? found.rows[v][p]
+                                                                          : TrialPlan::kAbsent);
     }
     if (!is_built) {
       Trial nothing;
@@ -141,7 +122,7 @@ std::vector<Trial> ViewStream::Frozen::run_trials(const Window& window, std::siz
 
 // Pairs are exchanged with those that came next before and after them: that x and y came at about
 // the same time must not pass for knowing what belongs together.
-void ViewStream::Frozen::choose(const Window& window) {
+void ViewStream::Frozen::choose(const Sightings::HeldBack& found) {
   const auto near = [](std::size_t count) {
     TrialPlan plan;
     plan.order.resize(count);
@@ -150,8 +131,8 @@ void ViewStream::Frozen::choose(const Window& window) {
     plan.both_ways = true;
     return plan;
   };
-  if (window.pairs >= kFewestHeldBack) {
-    model_.blend = choose_blend(run_trials(window, 0, 2, near(half_of(window.pairs, 0))),
+  if (found.pairs >= kFewestHeldBack) {
+    model_.blend = choose_blend(run_trials(found, 0, 2, near(half_of(found.pairs, 0))),
                                 before_ ? &*before_ : nullptr);
     return;
   }
@@ -160,10 +141,10 @@ void ViewStream::Frozen::choose(const Window& window) {
   for (std::size_t v = 0; before_ && v < weights.size(); ++v) {
     weights[v] = before_->parts()[v].weight;
   }
-  model_.blend = blend_with(run_trials(window, 0, 1, near(window.pairs)), weights);
+  model_.blend = blend_with(run_trials(found, 0, 1, near(found.pairs)), weights);
 }
 
-void ViewStream::Frozen::measure(const Window& window) {
+void ViewStream::Frozen::measure(const Sightings::HeldBack& found) {
   const auto& parts = model_.blend.parts();
   const auto alone =
       std::find_if(parts.begin(), parts.end(), [](const auto& part) { return part.weight == 1; });
@@ -183,9 +164,8 @@ void ViewStream::Frozen::measure(const Window& window) {
   const auto is_nan = [](double score) { return std::isnan(score); };
   const auto blended = [&](std::size_t first, std::size_t shuffles) {
     constexpr std::uint64_t kSeed = 2;
-    return model_.blend.trial(
-        run_trials(window, first, 2,
-                   {random_order(half_of(window.pairs, first), kSeed), shuffles, false, {}}));
+    return model_.blend.trial(run_trials(
+        found, first, 2, {random_order(half_of(found.pairs, first), kSeed), shuffles, false, {}}));
   };
   auto trial = blended(1, kShuffles);
   const auto others = blended(0, 0);

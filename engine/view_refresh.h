@@ -12,6 +12,7 @@
 #include "core/blend.h"
 #include "core/measure.h"
 #include "engine/kernel_refresh.h"
+#include "engine/sightings.h"
 #include "engine/view_stream.h"
 #include "engine/viewed_model.h"
 
@@ -27,19 +28,11 @@ class ViewStream::Frozen : public Refresh {
  private:
   friend class ViewStream;
 
-  // The pairs that every view which saw them still holds back, oldest first.
-  struct Window {
-    std::size_t pairs = 0;
-    std::vector<std::vector<std::size_t>> rows;  // for each view, its row of each pair, or kAbsent
-  };
-
-  [[nodiscard]] Window window() const;
-  static void begin_at_even_row(Window& window);
   [[nodiscard]] bool finds_anything(std::size_t view, std::size_t row) const;
-  [[nodiscard]] std::vector<Trial> run_trials(const Window& window, std::size_t first,
+  [[nodiscard]] std::vector<Trial> run_trials(const Sightings::HeldBack& found, std::size_t first,
                                               std::size_t step, TrialPlan plan) const;
-  void choose(const Window& window);
-  void measure(const Window& window);
+  void choose(const Sightings::HeldBack& found);
+  void measure(const Sightings::HeldBack& found);
   void sum_up();
 
   std::vector<std::string> names_;
@@ -48,8 +41,8 @@ class ViewStream::Frozen : public Refresh {
   std::uint64_t pairs_;
   Extent extent_;
   std::vector<std::unique_ptr<KernelStream::Frozen>> parts_;
-  std::vector<std::string> problems_;  // of a view whose model could not be built; else empty
-  std::vector<std::size_t> held_back_;
+  std::vector<std::string> problems_;   // of a view whose model could not be built; else empty
+  std::vector<std::size_t> held_back_;  // how many pairs each view holds back
   ViewedModel model_;
   double seconds_ = 0;
 };

@@ -12,7 +12,7 @@ class ViewStream::State : public StreamState {
  public:
   explicit State(const ViewStream& stream)
       : pairs_(stream.pairs_),
-        sightings_(stream.sightings_.begin(), stream.sightings_.end()),
+        sightings_(stream.sightings_),
         schedule_(stream.schedule_),
         blend_(stream.blend_.value_or(Blend(std::vector<Blend::Part>(stream.views_.size())))),
         published_(stream.published()) {
@@ -22,7 +22,7 @@ class ViewStream::State : public StreamState {
   void save(Writer& writer) const override {
     writer.number<std::uint8_t>(static_cast<std::uint8_t>(views_.size()));
     writer.number(pairs_);
-    writer.array(sightings_);
+    sightings_.save(writer);
     schedule_.save(writer);
     writer.number(published_->number);
     writer.number<std::uint8_t>(published_->is_whole);
@@ -40,7 +40,7 @@ class ViewStream::State : public StreamState {
 
  private:
   std::uint64_t pairs_;
-  std::vector<std::uint8_t> sightings_;
+  Sightings sightings_;
   RefreshSchedule schedule_;
   Blend blend_;  // of the newest model, which a replay does not build
   std::shared_ptr<const PublishedModel> published_;
@@ -67,11 +67,7 @@ void ViewStream::restore(Reader& reader) {
     reader.refuse("views", fmt::format("found {}, expected {}", count, views_.size()));
   }
   const auto pairs = reader.number<std::uint64_t>("pairs");
-  const auto sightings = reader.array<std::uint8_t>("sightings");
-  if (sightings.size() > most_sightings() || sightings.size() > pairs) {
-    reader.refuse("sightings", fmt::format("found {}, expected {} at most", sightings.size(),
-                                           std::min<std::uint64_t>(most_sightings(), pairs)));
-  }
+  auto sightings = sightings_.load_like(reader, pairs);
   const auto schedule = RefreshSchedule::load(reader);
   PublishedModel published;
   published.number = reader.number<std::uint64_t>("model");
@@ -96,7 +92,7 @@ void ViewStream::restore(Reader& reader) {
   reader.finish();
 
   pairs_ = pairs;
-  sightings_.assign(sightings.begin(), sightings.end());
+  sightings_ = std::move(sightings);
   schedule_ = schedule;
   blend_.reset();
   if (published.number > 0) blend_ = std::move(newest);

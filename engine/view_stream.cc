@@ -16,6 +16,10 @@ namespace {
 
 constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 
+// So many times the held-back pairs are remembered: views that see few of the pairs hold back older
+// ones than the others.
+constexpr std::size_t kTimesHeldBack = 4;
+
 // Fewer pairs than this are not worth another thread.
 constexpr std::size_t kFewestInParallel = 64;
 
@@ -26,8 +30,8 @@ std::size_t thread_count(std::size_t pairs) {
 }  // namespace
 
 ViewStream::ViewStream(const StreamSpec& spec, const EncoderPath& path)
-    : most_held_back_(spec.held_back),
-      forgets_(spec.forgetting.mode != Forgetting::Mode::kNever),
+    : forgets_(spec.forgetting.mode != Forgetting::Mode::kNever),
+      sightings_(kTimesHeldBack * spec.held_back),
       schedule_(spec.refresh_pairs) {
   for (std::size_t v = 0; v < spec.views.size(); ++v) {
     names_.push_back(spec.views[v].name);
@@ -87,12 +91,6 @@ void ViewStream::rank(const DenseRows<float>& x, const DenseRows<float>& candida
   take(x, candidates, batch);
 }
 
-std::size_t ViewStream::most_sightings() const {
-  // Views that see few of the pairs hold back older ones than the others.
-  constexpr std::size_t kTimes = 4;
-  return kTimes * most_held_back_;
-}
-
 // What one view sees of the rows, in runs.
 void ViewStream::learn_rows(const LearnBatch& batch, std::size_t first, std::size_t count,
                             std::size_t view, std::uint8_t* accepted) {
@@ -140,9 +138,8 @@ std::size_t ViewStream::learn(const LearnBatch& batch, std::size_t first, bool s
     }
     if (seen == 0) continue;
     ++pairs_;
-    sightings_.push_back(seen);
+    sightings_.add(seen);
   }
-  while (sightings_.size() > most_sightings()) sightings_.pop_front();
   return first + count;
 }
 
@@ -211,16 +208,9 @@ void ViewStream::will_judge_learned() {
 }
 
 std::size_t ViewStream::held_back() const {
-  // Up to the newest pair that a view which saw it has learned.
-  std::vector<std::size_t> left;
-  for (const auto& view : views_) left.push_back(view->held_back());
-  std::size_t pairs = 0;
-  for (auto seen = sightings_.rbegin(); seen != sightings_.rend(); ++seen, ++pairs) {
-    for (std::size_t v = 0; v < views_.size(); ++v) {
-      if ((*seen & bit_of(v)) != 0 && left[v]-- == 0) return pairs;
-    }
-  }
-  return pairs;
+  std::vector<std::size_t> counts;
+  for (const auto& view : views_) counts.push_back(view->held_back());
+  return sightings_.count_held_back(std::move(counts));
 }
 
 void ViewStream::skip_refresh() {

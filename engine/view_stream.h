@@ -7,7 +7,6 @@
 #pragma once
 
 #include <cstdint>
-#include <deque>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -20,6 +19,7 @@
 #include "core/blend.h"
 #include "engine/kernel_stream.h"
 #include "engine/refresh_schedule.h"
+#include "engine/sightings.h"
 #include "engine/stream.h"
 #include "engine/viewed_model.h"
 
@@ -68,10 +68,7 @@ class ViewStream : public Stream {
  private:
   class Frozen;  // what freeze() gives (view_refresh.h)
   class State;
-  // Which views saw the newest pairs, oldest first, a bit for each view.
-  using Sightings = std::deque<std::uint8_t>;
 
-  [[nodiscard]] std::size_t most_sightings() const;
   void learn_rows(const LearnBatch& batch, std::size_t first, std::size_t count, std::size_t view,
                   std::uint8_t* accepted);
   void explain_view(std::size_t view, const PairExplanation& found, double share,
@@ -81,7 +78,6 @@ class ViewStream : public Stream {
 
   std::vector<std::string> names_;  // ascending
   std::vector<std::unique_ptr<KernelStream>> views_;
-  std::size_t most_held_back_;
   bool forgets_;
 
   std::shared_ptr<const PublishedModel> published_;  // std::atomic_load and _store only

@@ -48,8 +48,8 @@ struct Pairs {
     for (std::size_t i = 0; i < count; ++i) {
       const auto topic = static_cast<char>('a' + random.below(12));
       const auto noise = [&] { return static_cast<char>('a' + random.below(26)); };
-      x.push_back(std::string(kBeginning) + topic + noise() + topic + noise());
-      y.push_back(std::string(kBeginning) + static_cast<char>(topic + 12) + noise());
+      x.emplace_back(kBeginning).append({topic, noise(), topic, noise()});
+      y.emplace_back(kBeginning).append({static_cast<char>(topic + 12), noise()});
     }
   }
 
