@@ -38,6 +38,15 @@ void begin_at_even_row(Sightings::HeldBack& found) {
   --found.pairs;
 }
 
+// The trial of a view that sees nothing.
+Trial unseen_trial(const TrialPlan& plan) {
+  Trial trial;
+  trial.shuffles = std::min(plan.shuffles, plan.order.empty() ? 0 : plan.order.size() - 1);
+  trial.matched.assign(plan.order.size(), kUnseen);
+  trial.null.assign(plan.order.size() * trial.shuffles, kUnseen);
+  return trial;
+}
+
 // Of every second pair from the `first` on.
 std::size_t half_of(std::size_t pairs, std::size_t first) { return (pairs + 1 - first) / 2; }
 
@@ -52,26 +61,37 @@ ViewStream::Frozen::Frozen(const ViewStream& stream, Extent extent)
   parts_.reserve(stream.views_.size());
   for (const auto& view : stream.views_) {
     auto frozen = view->freeze(extent);
-    parts_.emplace_back(dynamic_cast<KernelStream::Frozen*>(frozen.release()));
-    parts_.back()->keep_held_back();
+    auto& part = parts_.emplace_back();
+    part.frozen.reset(dynamic_cast<KernelStream::Frozen*>(frozen.release()));
+    part.frozen->keep_held_back();
   }
-  problems_.resize(parts_.size());
+}
+
+void ViewStream::Frozen::Part::build() {
+  try {
+    frozen->build();
+  } catch (const Error& error) {
+    problem = error.what();
+  }
+  if (!is_measured()) return;
+  Workspace workspace;
+  const auto& held_back = frozen->held_back();
+  frozen->model().map_x()->map(held_back.x.view(), x, workspace);
+  frozen->model().map_y()->map(held_back.y.view(), y, workspace);
 }
 
 void ViewStream::Frozen::build() {
   const auto began = std::chrono::steady_clock::now();
-  held_back_.resize(parts_.size());
-  for_each_in_parallel(parts_.size(), std::thread::hardware_concurrency(), [&](std::size_t v) {
-    held_back_[v] = parts_[v]->held_back_count();
-    try {
-      parts_[v]->build();
-    } catch (const Error& problem) {
-      problems_[v] = problem.what();
-    }
-  });
-  if (std::none_of(problems_.begin(), problems_.end(), [](const auto& why) { return why.empty(); }))
-    throw Error(fmt::format("{}: {}", names_.front(), problems_.front()));
-  auto found = sightings_.held_back(held_back_);
+  std::vector<std::size_t> held_back;
+  held_back.reserve(parts_.size());
+  for (const auto& part : parts_) held_back.push_back(part.frozen->held_back_count());
+  for_each_in_parallel(parts_.size(), std::thread::hardware_concurrency(),
+                       [&](std::size_t v) { parts_[v].build(); });
+  if (std::none_of(parts_.begin(), parts_.end(),
+                   [](const auto& part) { return part.problem.empty(); })) {
+    throw Error(fmt::format("{}: {}", names_.front(), parts_.front().problem));
+  }
+  auto found = sightings_.held_back(std::move(held_back));
   begin_at_even_row(found);
   choose(found);
   measure(found);
@@ -81,7 +101,7 @@ void ViewStream::Frozen::build() {
 
 bool ViewStream::Frozen::finds_anything(std::size_t view, std::size_t row) const {
   if (row == TrialPlan::kAbsent) return false;
-  const auto& [x, y] = parts_[view]->held_back();
+  const auto& [x, y] = parts_[view].frozen->held_back();
   return finds_something(x.view(), row, y.view(), row);
 }
 
@@ -91,31 +111,19 @@ std::vector<Trial> ViewStream::Frozen::run_trials(const Sightings::HeldBack& fou
                                                   std::size_t first, std::size_t step,
                                                   TrialPlan plan) const {
   std::vector<Trial> trials;
+  trials.reserve(parts_.size());
   for (std::size_t v = 0; v < parts_.size(); ++v) {
-    const bool is_built = problems_[v].empty() && parts_[v]->measured() != nullptr;
-    plan.rows.clear();
-    for (std::size_t p = first; p < found.pairs; p += step) {
-      plan.rows.push_back(is_built && finds_anything(v, found.rows[v][p]) ? found.rows[v][p]
-                                                                          : TrialPlan::kAbsent);
-    }
-    if (!is_built) {
-      Trial nothing;
-      nothing.shuffles = std::min(plan.shuffles, plan.order.empty() ? 0 : plan.order.size() - 1);
-      nothing.matched.assign(plan.order.size(), kUnseen);
-      nothing.null.assign(plan.order.size() * nothing.shuffles, kUnseen);
-      trials.push_back(std::move(nothing));
+    const auto& part = parts_[v];
+    if (!part.is_measured()) {
+      trials.push_back(unseen_trial(plan));
       continue;
     }
-    const auto& model = parts_[v]->model();
-    const auto& held_back = parts_[v]->held_back();
-    Workspace workspace;
-    FeatureBlock<float> x;
-    FeatureBlock<float> y;
-    const auto items_x = held_back.x.view();
-    const auto items_y = held_back.y.view();
-    model.map_x()->map(items_x, x, workspace);
-    model.map_y()->map(items_y, y, workspace);
-    trials.push_back(run_trial(*parts_[v]->measured(), x.features, y.features, plan));
+    plan.rows.clear();
+    for (std::size_t p = first; p < found.pairs; p += step) {
+      const auto row = found.rows[v][p];
+      plan.rows.push_back(finds_anything(v, row) ? row : TrialPlan::kAbsent);
+    }
+    trials.push_back(run_trial(*part.frozen->measured(), part.x.features, part.y.features, plan));
   }
   return trials;
 }
@@ -151,7 +159,7 @@ void ViewStream::Frozen::measure(const Sightings::HeldBack& found) {
   if (alone != parts.end()) {
     // It has measured its scores, which are the stream's but for their scale.
     const auto view = static_cast<std::size_t>(alone - parts.begin());
-    const auto& model = parts_[view]->model();
+    const auto& model = parts_[view].frozen->model();
     model_.facts.accuracy = model.facts().accuracy;
     if (model.calibration().is_empty()) return;
     auto matched = model.calibration().matched();
@@ -188,8 +196,8 @@ void ViewStream::Frozen::sum_up() {
   facts.pairs = pairs_;
   double most = -1;
   for (std::size_t v = 0; v < parts_.size(); ++v) {
-    if (!problems_[v].empty()) continue;
-    const auto& own = parts_[v]->model().facts();
+    if (!parts_[v].problem.empty()) continue;
+    const auto& own = parts_[v].frozen->model().facts();
     facts.effective_pairs = std::max(facts.effective_pairs, own.effective_pairs);
     facts.epoch += own.epoch;
     const double weight = model_.blend.parts()[v].weight;
@@ -201,8 +209,8 @@ void ViewStream::Frozen::sum_up() {
 std::string ViewStream::Frozen::adoption() const {
   Writer writer;
   for (std::size_t v = 0; v < parts_.size(); ++v) {
-    writer.number<std::uint8_t>(problems_[v].empty());
-    if (problems_[v].empty()) writer.text(parts_[v]->adoption());
+    writer.number<std::uint8_t>(parts_[v].problem.empty());
+    if (parts_[v].problem.empty()) writer.text(parts_[v].frozen->adoption());
   }
   model_.blend.save(writer);
   return writer.bytes();

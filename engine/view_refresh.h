@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "core/blend.h"
+#include "core/feature_block.h"
 #include "core/measure.h"
 #include "engine/kernel_refresh.h"
 #include "engine/sightings.h"
@@ -28,6 +29,19 @@ class ViewStream::Frozen : public Refresh {
  private:
   friend class ViewStream;
 
+  struct Part {
+    std::unique_ptr<KernelStream::Frozen> frozen;
+    std::string problem;  // why its model could not be built, if so
+    // Features of the pairs that it holds back, if it has a model of them.
+    FeatureBlock<float> x;
+    FeatureBlock<float> y;
+
+    [[nodiscard]] bool is_measured() const {
+      return problem.empty() && frozen->measured() != nullptr;
+    }
+    void build();
+  };
+
   [[nodiscard]] bool finds_anything(std::size_t view, std::size_t row) const;
   [[nodiscard]] std::vector<Trial> run_trials(const Sightings::HeldBack& found, std::size_t first,
                                               std::size_t step, TrialPlan plan) const;
@@ -40,9 +54,7 @@ class ViewStream::Frozen : public Refresh {
   std::optional<Blend> before_;
   std::uint64_t pairs_;
   Extent extent_;
-  std::vector<std::unique_ptr<KernelStream::Frozen>> parts_;
-  std::vector<std::string> problems_;   // of a view whose model could not be built; else empty
-  std::vector<std::size_t> held_back_;  // how many pairs each view holds back
+  std::vector<Part> parts_;  // one for each view
   ViewedModel model_;
   double seconds_ = 0;
 };

@@ -173,7 +173,8 @@ void ViewStream::adopt(Refresh& refresh) {
   auto model = std::make_shared<ViewedModel>(std::move(frozen.model_));
   model->names = names_;
   for (std::size_t v = 0; v < views_.size(); ++v) {
-    if (frozen.problems_[v].empty()) views_[v]->adopt(*frozen.parts_[v]);
+    const auto& part = frozen.parts_[v];
+    if (part.problem.empty()) views_[v]->adopt(*part.frozen);
     model->parts.push_back(views_[v]->published());
   }
   blend_ = model->blend;
