@@ -1,20 +1,17 @@
 #include "engine/view_stream.h"
 
 #include <algorithm>
-#include <cmath>
-#include <limits>
 #include <thread>
 
 #include "core/error.h"
 #include "core/model.h"
 #include "engine/parallel.h"
+#include "engine/view_explanation.h"
 #include "engine/view_refresh.h"
 #include "engine/view_scores.h"
 
 namespace phsic {
 namespace {
-
-constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 
 // So many times the held-back pairs are remembered: views that see few of the pairs hold back older
 // ones than the others.
@@ -225,77 +222,19 @@ std::uint64_t ViewStream::clipped() const {
   return sum;
 }
 
-// Adds the parts of what one view says, as much as they count in the whole.
-void ViewStream::explain_view(std::size_t view, const PairExplanation& found, double share,
-                              PairExplanation& whole) const {
-  whole.rest += share * found.rest;
-  const auto add = [&](const std::vector<PairExplanation::Part>& from,
-                       std::vector<PairExplanation::Part>& to) {
-    for (auto part : from) {
-      part.contribution *= share;
-      part.view = names_[view];
-      to.push_back(std::move(part));
-    }
-  };
-  add(found.raise, whole.raise);
-  add(found.lower, whole.lower);
-}
-
 std::optional<PairExplanation> ViewStream::explain(std::string_view x, std::string_view y,
                                                    std::size_t top) const {
-  const std::lock_guard lock(adopting_);
-  const auto published = this->published();
-  const auto& viewed = *published->viewed;
-  if (!viewed.has_say()) return std::nullopt;
-  PairExplanation whole;
-  whole.published = published;
-  std::vector<std::optional<PairExplanation>> found(views_.size());
-  std::vector<double> scores(views_.size(), kNan);
-  std::vector<bool> seen(views_.size());
   Batch batch;
   encode({{&x, 1}, {&y, 1}, {}}, batch);
-  // As in score(): what no view that counts finds anything in is scored as it is.
-  bool is_seen = false;
-  bool has_texts = false;
-  for (std::size_t v = 0; v < views_.size(); ++v) {
-    found[v] = views_[v]->explain(x, y, top);
-    if (viewed.blend.parts()[v].weight == 0) continue;
-    has_texts = has_texts || found[v];
-    is_seen = is_seen || (batch.seen[0] & bit_of(v)) != 0;
-  }
-  if (!has_texts) return std::nullopt;
-  for (std::size_t v = 0; v < views_.size(); ++v) {
-    const auto& part = viewed.blend.parts()[v];
-    PairExplanation::View view{names_[v], part.weight, kNan, kNan, ""};
-    const bool sees = !is_seen || (batch.seen[0] & bit_of(v)) != 0;
-    if (!sees && found[v] && found[v]->problem.empty()) found[v]->problem = kNothingKnown;
-    if (found[v] && found[v]->problem.empty()) {
-      scores[v] = view.score = found[v]->score;
-      view.standardised = viewed.blend.standardised(v, view.score);
-      seen[v] = true;
-    } else {
-      view.problem = found[v] ? found[v]->problem : "it has no model";
-    }
-    whole.views.push_back(std::move(view));
-  }
-  whole.score = viewed.blend.score(scores.data());
-  if (std::isnan(whole.score)) {
-    whole.problem = "no view that counts can score it";
-    return whole;
-  }
-  whole.rest = viewed.blend.rest_of(seen);
-  for (std::size_t v = 0; v < views_.size(); ++v) {
-    if (seen[v]) explain_view(v, *found[v], viewed.blend.share_of(v, seen), whole);
-  }
-  const auto keep_strongest = [top](std::vector<PairExplanation::Part>& parts) {
-    std::stable_sort(parts.begin(), parts.end(), [](const auto& a, const auto& b) {
-      return std::abs(a.contribution) > std::abs(b.contribution);
-    });
-    std::erase_if(parts, [](const auto& part) { return part.contribution == 0; });
-    if (parts.size() > top) parts.resize(top);
-  };
-  keep_strongest(whole.raise);
-  keep_strongest(whole.lower);
+  const std::lock_guard lock(adopting_);
+  auto published = this->published();
+  const auto& viewed = *published->viewed;
+  if (!viewed.has_say()) return std::nullopt;
+  std::vector<std::optional<PairExplanation>> views;
+  views.reserve(views_.size());
+  for (const auto& view : views_) views.push_back(view->explain(x, y, top));
+  auto whole = blend_explanations(viewed, views, batch.seen[0], top);
+  if (whole) whole->published = std::move(published);
   return whole;
 }
 

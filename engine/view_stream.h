@@ -71,8 +71,6 @@ class ViewStream : public Stream {
 
   void learn_rows(const LearnBatch& batch, std::size_t first, std::size_t count, std::size_t view,
                   std::uint8_t* accepted);
-  void explain_view(std::size_t view, const PairExplanation& found, double share,
-                    PairExplanation& whole) const;
   void publish(PublishedModel published);
   void schedule();
 
