@@ -77,7 +77,7 @@ struct ViewItems {
 };
 
 inline constexpr std::size_t kMostViews = 8;
-// The bit of a view among those that see a pair.
+// The bit of a view among those that read a pair, or find something in it.
 [[nodiscard]] constexpr std::uint8_t bit_of(std::size_t view) {
   return static_cast<std::uint8_t>(1U << view);
 }
@@ -92,11 +92,12 @@ struct Batch {
   std::vector<std::uint8_t> was_learned;
   std::vector<double> scores;                       // NaN for a pair in `problems`
   std::shared_ptr<const PublishedModel> published;  // what scored them
-  // Of a stream with several views: the batch of each, and which of them see a pair, a bit for each
-  // view; else empty.
+  // Of a stream with several views: the batch of each, and for each pair a bit for each view that
+  // can read it, and so learns it, and for each that finds something in it, and so scores it; else
+  // empty.
   std::vector<Batch> views;
+  std::vector<std::uint8_t> readable;
   std::vector<std::uint8_t> seen;
-  std::vector<std::uint8_t> readable;  // likewise, also where a view finds nothing in a text
   // Views that would have counted for a pair, and could not be asked; ascending by row.
   // engine/view_scores.h says why.
   struct Unasked {
@@ -123,10 +124,10 @@ struct LearnBatch {
   // Null: scores will not be explained with these texts.
   const std::string_view* x_texts = nullptr;
   const std::string_view* y_texts = nullptr;
-  // Of a stream with several views, instead of x and y: the items of each, and a bit for each view
-  // that sees a pair. What a view does not see may be anything.
+  // Of a stream with several views, instead of x and y: the items of each, and for each pair a bit
+  // for each view that can read it. What a view cannot read may be anything.
   std::vector<ViewItems> views = {};
-  const std::uint8_t* seen = nullptr;
+  const std::uint8_t* readable = nullptr;
 
   [[nodiscard]] std::size_t size() const { return row_count(views.empty() ? x : views.front().x); }
 };

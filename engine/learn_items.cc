@@ -3,7 +3,7 @@
 namespace phsic {
 namespace {
 
-// What a view does not see is there, too, as nothing, so that all views have the same rows.
+// What a view cannot read is there, too, as nothing, so that all views have the same rows.
 void append_or_nothing(const Items<float>& items, std::size_t row, ItemBlock<float>& to) {
   if (to.append(items, row) != Fault::kNone) to.append_nothing();
 }
@@ -33,14 +33,14 @@ bool LearnItems::add(const Batch& batch, std::size_t row) {
     append_or_nothing(batch.views[v].x.view(), row, views_[v].x);
     append_or_nothing(batch.views[v].y.view(), row, views_[v].y);
   }
-  seen_.push_back(batch.readable[row]);
+  readable_.push_back(batch.readable[row]);
   return true;
 }
 
 LearnBatch LearnItems::view(std::size_t first, std::size_t count) const {
   LearnBatch batch;
   if (views_.empty()) return batch;
-  if (seen_.empty()) {
+  if (readable_.empty()) {
     batch.x = slice(views_.front().x.view(), first, count);
     batch.y = slice(views_.front().y.view(), first, count);
     return batch;
@@ -48,7 +48,7 @@ LearnBatch LearnItems::view(std::size_t first, std::size_t count) const {
   for (const auto& [x, y] : views_) {
     batch.views.push_back({slice(x.view(), first, count), slice(y.view(), first, count)});
   }
-  batch.seen = seen_.data() + first;
+  batch.readable = readable_.data() + first;
   return batch;
 }
 
@@ -57,11 +57,11 @@ void LearnItems::clear() {
     x.clear();
     y.clear();
   }
-  seen_.clear();
+  readable_.clear();
 }
 
 std::size_t LearnItems::byte_count() const {
-  auto sum = seen_.capacity() + views_.capacity() * sizeof(Side);
+  auto sum = readable_.capacity() + views_.capacity() * sizeof(Side);
   for (const auto& [x, y] : views_) sum += x.byte_count() + y.byte_count();
   return sum;
 }

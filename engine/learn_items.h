@@ -29,8 +29,8 @@ class LearnItems {
   };
   void take_shapes(const Batch& batch);
 
-  std::vector<Side> views_;         // one if the stream has one view
-  std::vector<std::uint8_t> seen_;  // by which views; empty if there is one
+  std::vector<Side> views_;             // one if the stream has one view
+  std::vector<std::uint8_t> readable_;  // by which views; empty if there is one
 };
 
 }  // namespace phsic

@@ -16,7 +16,7 @@ class Sightings {
   // Remembers so many pairs.
   explicit Sightings(std::size_t most) : most_(most) {}
 
-  // The next pair, with a bit for each view that saw it.
+  // The next pair, with a bit for each view that took it to learn: that is what seeing is here.
   void add(std::uint8_t seen);
 
   // Where each view v holds back its newest counts[v] pairs: how many of the newest pairs are held

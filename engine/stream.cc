@@ -80,7 +80,7 @@ LearnBatch items_to_learn(const Batch& batch, std::size_t first, std::size_t cou
   for (const auto& view : batch.views) {
     items.views.push_back({slice(view.x.view(), first, count), slice(view.y.view(), first, count)});
   }
-  items.seen = batch.readable.data() + first;
+  items.readable = batch.readable.data() + first;
   return items;
 }
 

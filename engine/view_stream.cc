@@ -88,21 +88,21 @@ void ViewStream::rank(const DenseRows<float>& x, const DenseRows<float>& candida
   take(x, candidates, batch);
 }
 
-// What one view sees of the rows, in runs.
+// What one view can read of the rows, in runs.
 void ViewStream::learn_rows(const LearnBatch& batch, std::size_t first, std::size_t count,
                             std::size_t view, std::uint8_t* accepted) {
   const auto bit = bit_of(view);
-  const auto sees = [&](std::size_t i) {
-    return batch.seen == nullptr || (batch.seen[i] & bit) != 0;
+  const auto reads = [&](std::size_t i) {
+    return batch.readable == nullptr || (batch.readable[i] & bit) != 0;
   };
   const auto end = first + count;
   for (std::size_t i = first; i < end;) {
-    if (!sees(i)) {
+    if (!reads(i)) {
       ++i;
       continue;
     }
     auto last = i;
-    while (last < end && sees(last)) ++last;
+    while (last < end && reads(last)) ++last;
     LearnBatch run;
     run.x = slice(batch.views[view].x, i, last - i);
     run.y = slice(batch.views[view].y, i, last - i);

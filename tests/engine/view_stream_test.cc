@@ -339,7 +339,21 @@ TEST_CASE("Before there is a model every pair scores 0, and vectors are refused"
                     Catch::Contains("expected texts"));
 }
 
-TEST_CASE("Items that wait keep what each view sees") {
+TEST_CASE("A view learns what it can read, also where it finds nothing") {
+  const auto stream = stream_of({R"({"name":"hash","encoder":"hashing:dim=64"})", kLetters});
+  auto pairs = Pairs(600, 3);
+  for (std::size_t i = 0; i < 600; i += 3) pairs.x[i] = " ";
+  learn(*stream, pairs, 0, 600);
+  ModelCycle(*stream).refresh(PairExtent::kAll);
+  const auto& viewed = *stream->published()->viewed;
+  for (const auto& part : viewed.parts) CHECK(part->facts()->pairs == 600);
+  Batch batch;
+  stream->encode({pairs.views_of(pairs.x, 0, 3), pairs.views_of(pairs.y, 0, 3), {}}, batch);
+  CHECK(batch.readable == std::vector<std::uint8_t>{0b11, 0b11, 0b11});
+  CHECK(batch.seen == std::vector<std::uint8_t>{0b10, 0b11, 0b11});
+}
+
+TEST_CASE("Items that wait keep what each view can read") {
   const auto stream = stream_of({kLetters, kTwos});
   Batch batch;
   const auto x = kAsked.views_of(kAsked.x, 0, 20);
@@ -353,7 +367,7 @@ TEST_CASE("Items that wait keep what each view sees") {
   CHECK(taken == 19);
   const auto waiting = items.view(0, taken);
   CHECK(waiting.size() == 19);
-  CHECK(waiting.seen[3] == 0b10);
+  CHECK(waiting.readable[3] == 0b10);
   CHECK(std::get<TextRows>(waiting.views[1].x).text(3) == x[3]);
   stream->learn(waiting, 0, false);
   CHECK(stream->pairs() == 19);
