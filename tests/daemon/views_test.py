@@ -30,7 +30,7 @@ class Views(Case):
         offline = run("score", "--config", config, "--score-only", stdin=tsv(PAIRS)).split()
         for found, expected in zip(online, map(float, offline), strict=True):
             self.assertAlmostEqual(found, expected, delta=1e-4 * (1 + abs(expected)))
-        self.assertEqual(len(set(online)) > 300, True)
+        self.assertGreater(len(set(online)), 300)
         remote = run("score", "--connect", daemon.service, "--no-learn", "--config", config,
                      "--score-only", stdin=tsv(PAIRS[:50])).split()
         answer = daemon.ask("score", pairs=PAIRS[:50])

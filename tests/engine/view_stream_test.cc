@@ -141,7 +141,10 @@ TEST_CASE("Views that both help both count, and the blend is measured") {
   learn(*stream, kTaught, 0, 1500);
   const auto published = stream->published();
   double sum = 0;
-  for (const double weight : weights_of(*stream)) sum += weight;
+  for (const double weight : weights_of(*stream)) {
+    CHECK(weight > 0);
+    sum += weight;
+  }
   CHECK(sum == Approx(1));
   REQUIRE(published->facts()->accuracy);
   CHECK(published->facts()->accuracy->auc > 0.8);
