@@ -124,13 +124,13 @@ std::optional<Weighing::Entry> best_with_one_more(const Weighing& weighing,
 
 }  // namespace
 
-double Blend::score(const double* scores, std::size_t stride) const {
+double Blend::score(const double* scores) const {
   double sum = 0;
   double weights = 0;
   for (std::size_t v = 0; v < parts_.size(); ++v) {
     const double weight = parts_[v].weight;
-    if (weight == 0 || std::isnan(scores[v * stride])) continue;
-    sum += weight * standardised(v, scores[v * stride]);
+    if (weight == 0 || std::isnan(scores[v])) continue;
+    sum += weight * standardised(v, scores[v]);
     weights += weight;
   }
   return weights > 0 ? sum / weights : kUnseen;

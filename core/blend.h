@@ -9,6 +9,7 @@
 
 #include <cstddef>
 #include <span>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -32,9 +33,9 @@ class Blend {
   explicit Blend(std::vector<Part> parts) : parts_(std::move(parts)) {}
 
   [[nodiscard]] const std::vector<Part>& parts() const { return parts_; }
-  // The score of a pair that view v scores scores[v * stride], NaN where it does not see the pair.
-  // NaN when no view that counts sees it.
-  [[nodiscard]] double score(const double* scores, std::size_t stride = 1) const;
+  // The score of a pair that view v scores scores[v], NaN where it does not see the pair. NaN when
+  // no view that counts sees it.
+  [[nodiscard]] double score(const double* scores) const;
   // How many standard deviations a score of view v stands above random pairings.
   [[nodiscard]] double standardised(std::size_t view, double score) const;
   // The score of a pair that the views with `seen` see is rest_of(seen) and, for each of them, its
