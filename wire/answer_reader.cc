@@ -6,7 +6,9 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <utility>
 
+#include "engine/batch.h"
 #include "wire/printable.h"
 
 namespace phsic {
@@ -47,6 +49,28 @@ std::string notation_of(const dom::element& value) {
   std::string_view text;
   if (value.get(text) == simdjson::SUCCESS) return std::string(text);
   return simdjson::minify(value);
+}
+
+// Each is looked up by its name, so there must not be any number of them.
+std::vector<ViewFacts> read_views(const JsonObject& stats) {
+  std::vector<ViewFacts> views;
+  const auto weights = stats.find_object("view_weights");
+  const auto aucs = stats.find_object("view_self_aucs");
+  if (!weights) return views;
+  if (const auto count = weights->members().size(); count > kMostViews) {
+    refuse_member("view_weights", fmt::format("{} views", count),
+                  fmt::format("{} at most", kMostViews));
+  }
+  for (const auto [name, value] : weights->members()) {
+    ViewFacts view;
+    view.name = name;
+    view.weight = weights->number(name);
+    if (const auto auc = aucs ? aucs->find_number(name) : std::nullopt) {
+      view.accuracy.emplace().auc = *auc;
+    }
+    views.push_back(std::move(view));
+  }
+  return views;
 }
 
 }  // namespace
@@ -136,18 +160,7 @@ StreamFacts read_facts(const JsonObject& stats) {
   if (const auto hsic = stats.find_number("hsic")) {
     facts.dependence = {*hsic, stats.find_number("cka"), stats.find_number("p_value")};
   }
-  const auto weights = stats.find_object("view_weights");
-  const auto aucs = stats.find_object("view_self_aucs");
-  if (!weights) return facts;
-  for (const auto [name, value] : weights->members()) {
-    ViewFacts view;
-    view.name = name;
-    view.weight = weights->number(name);
-    if (const auto auc = aucs ? aucs->find_number(name) : std::nullopt) {
-      view.accuracy.emplace().auc = *auc;
-    }
-    facts.views.push_back(std::move(view));
-  }
+  facts.views = read_views(stats);
   return facts;
 }
 

@@ -82,6 +82,23 @@ TEST_CASE("A refusal has its code and what the daemon said") {
   CHECK_THROWS_AS(refusal(Message(R"({"ok":false,"error":"no"})").root(), ""), Error);
 }
 
+TEST_CASE("Views of a stream are what stats has, and no more of them than a stream can have") {
+  const Message message(R"({"pairs":12,"view_weights":{"hashing":0.75,"words":0.25},
+      "view_self_aucs":{"hashing":0.875}})");
+  const auto views = read_facts(message.root()).views;
+  REQUIRE(views.size() == 2);
+  CHECK(views[0].name == "hashing");
+  CHECK(views[0].weight == 0.75);
+  REQUIRE(views[0].accuracy.has_value());
+  CHECK(views[0].accuracy->auc == 0.875);
+  CHECK(views[1].weight == 0.25);
+  CHECK_FALSE(views[1].accuracy.has_value());
+  const Message many(R"({"pairs":12,"view_weights":{"a":1,"b":0,"c":0,"d":0,"e":0,"f":0,"g":0,
+      "h":0,"i":0}})");
+  CHECK_THROWS_WITH(read_facts(many.root()), Contains("9 views") && Contains("8 at most"));
+  CHECK(read_facts(Message(R"({"pairs":0})").root()).views.empty());
+}
+
 TEST_CASE("Facts of a stream are what stats has, and what is not known is not there") {
   const Message message(R"({"streams":{"chat":{"pairs":12,"estimator":"phsic","self_auc":0.75,
       "self_mrr":0.5,"hsic":0.01,"cka":null}}})");
