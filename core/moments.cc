@@ -419,8 +419,8 @@ Covariance Moments::covariance() const {
   // varied has faded is less than the features' own digits, and no variance either.
   const double digit = rounding_ / kRoundingDigits;
   const auto noise = [&](const Eigen::VectorXd& step, const Eigen::VectorXd& mean) {
-    return std::max(
-        {kAlike * rounding_ * step.squaredNorm(), digit * digit * mean.squaredNorm(), kLeastVariance});
+    return std::max({kAlike * rounding_ * step.squaredNorm(), digit * digit * mean.squaredNorm(),
+                     kLeastVariance});
   };
   c.noise_x = noise(step_x, c.mean_x);
   c.noise_y = noise(step_y, c.mean_y);
