@@ -124,6 +124,10 @@ std::optional<Weighing::Entry> best_with_one_more(const Weighing& weighing,
 
 }  // namespace
 
+bool Blend::has_say() const {
+  return std::any_of(parts_.begin(), parts_.end(), [](const Part& part) { return part.weight > 0; });
+}
+
 double Blend::score(const double* scores) const {
   double sum = 0;
   double weights = 0;

@@ -33,6 +33,8 @@ class Blend {
   explicit Blend(std::vector<Part> parts) : parts_(std::move(parts)) {}
 
   [[nodiscard]] const std::vector<Part>& parts() const { return parts_; }
+  // Whether any view counts.
+  [[nodiscard]] bool has_say() const;
   // The score of a pair that view v scores scores[v], NaN where it does not see the pair. NaN when
   // no view that counts sees it.
   [[nodiscard]] double score(const double* scores) const;

@@ -55,7 +55,7 @@ std::size_t half_of(std::size_t pairs, std::size_t first) { return (pairs + 1 - 
 ViewStream::Frozen::Frozen(const ViewStream& stream, Extent extent)
     : names_(stream.names_),
       sightings_(stream.sightings_),
-      before_(stream.blend_),
+      chosen_(stream.blend_),
       pairs_(stream.pairs_),
       extent_(extent) {
   parts_.reserve(stream.views_.size());
@@ -141,13 +141,14 @@ void ViewStream::Frozen::choose(const Sightings::HeldBack& found) {
   };
   if (found.pairs >= kFewestHeldBack) {
     model_.blend = choose_blend(run_trials(found, 0, 2, near(half_of(found.pairs, 0))),
-                                before_ ? &*before_ : nullptr);
+                                chosen_ ? &*chosen_ : nullptr);
+    chosen_ = model_.blend;
     return;
   }
   // Nobody can tell, so all count as before, or alike, as far as they have a model.
   std::vector<double> weights(parts_.size(), 1);
-  for (std::size_t v = 0; before_ && v < weights.size(); ++v) {
-    weights[v] = before_->parts()[v].weight;
+  for (std::size_t v = 0; chosen_ && chosen_->has_say() && v < weights.size(); ++v) {
+    weights[v] = chosen_->parts()[v].weight;
   }
   model_.blend = blend_with(run_trials(found, 0, 1, near(found.pairs)), weights);
 }
@@ -212,7 +213,7 @@ std::string ViewStream::Frozen::adoption() const {
     writer.number<std::uint8_t>(parts_[v].problem.empty());
     if (parts_[v].problem.empty()) writer.text(parts_[v].frozen->adoption());
   }
-  model_.blend.save(writer);
+  chosen_.value_or(Blend(std::vector<Blend::Part>(parts_.size()))).save(writer);
   return writer.bytes();
 }
 

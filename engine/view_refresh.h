@@ -51,7 +51,9 @@ class ViewStream::Frozen : public Refresh {
 
   std::vector<std::string> names_;
   Sightings sightings_;
-  std::optional<Blend> before_;
+  // The newest blend that was chosen with enough pairs: what counted where nobody could tell has no
+  // claim to stay.
+  std::optional<Blend> chosen_;
   std::uint64_t pairs_;
   Extent extent_;
   std::vector<Part> parts_;  // one for each view

@@ -42,7 +42,7 @@ class ViewStream::State : public StreamState {
   std::uint64_t pairs_;
   Sightings sightings_;
   RefreshSchedule schedule_;
-  Blend blend_;  // of the newest model, which a replay does not build
+  Blend blend_;  // all weights are 0 where none was chosen
   std::shared_ptr<const PublishedModel> published_;
   std::vector<std::unique_ptr<const StreamState>> views_;
 };

@@ -174,7 +174,7 @@ void ViewStream::adopt(Refresh& refresh) {
     if (part.problem.empty()) views_[v]->adopt(*part.frozen);
     model->parts.push_back(views_[v]->published());
   }
-  blend_ = model->blend;
+  blend_ = frozen.chosen_;
   PublishedModel next;
   next.number = published()->number + 1;
   next.is_whole = frozen.extent_ == Extent::kAll;

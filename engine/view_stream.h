@@ -85,7 +85,7 @@ class ViewStream : public Stream {
   std::uint64_t pairs_ = 0;  // that any view has learned
   Sightings sightings_;
   RefreshSchedule schedule_;
-  std::optional<Blend> blend_;                       // of the newest model
+  std::optional<Blend> blend_;                       // the newest that was chosen, see Frozen
   CutChooser choose_cut_;                            // empty: models have no cut
   std::vector<std::vector<std::uint8_t>> accepted_;  // scratch
 

@@ -1,7 +1,5 @@
 #include "engine/viewed_model.h"
 
-#include <algorithm>
-
 #include "engine/stream_facts.h"
 
 namespace phsic {
@@ -14,11 +12,6 @@ std::vector<ViewFacts> views_of(const PublishedModel& published) {
                      part.estimator(), part.facts()->ridge, part.facts()->accuracy});
   }
   return views;
-}
-
-bool ViewedModel::has_say() const {
-  const auto& all = blend.parts();
-  return std::any_of(all.begin(), all.end(), [](const auto& part) { return part.weight > 0; });
 }
 
 bool ViewedModel::asks(std::size_t view) const {

@@ -22,7 +22,7 @@ struct ViewedModel {
   ModelFacts facts;         // likewise; its dependence is that of the view that counts most
 
   // Whether any view counts. If none does, every score is 0.
-  [[nodiscard]] bool has_say() const;
+  [[nodiscard]] bool has_say() const { return blend.has_say(); }
   // Whether this view ranks candidates: it counts, or it is the first, and none counts. Then it
   // shows which candidates can be read.
   [[nodiscard]] bool asks(std::size_t view) const;

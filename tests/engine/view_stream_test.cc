@@ -295,6 +295,38 @@ TEST_CASE("Streams with views that were merged have learned the pairs of both") 
   CHECK_THROWS_WITH(whole->merge(*stream_of({kBlind, kTwos})), Catch::Contains("other views"));
 }
 
+// Pairs whose first 16 bytes, all that the view "blind" looks at, are of no use.
+Pairs with_noise(std::size_t count, std::uint64_t seed) {
+  Pairs pairs(count, seed);
+  Random random(seed + 1);
+  for (auto* texts : {&pairs.x, &pairs.y}) {
+    for (auto& text : *texts) {
+      for (std::size_t i = 0; i < 16; ++i) text[i] = static_cast<char>('0' + random.below(4));
+    }
+  }
+  return pairs;
+}
+
+TEST_CASE("Weights that too few pairs could choose have no claim to stay") {
+  for (std::uint64_t seed = 1; seed <= 8; ++seed) {
+    CAPTURE(seed);
+    const auto pairs = with_noise(250, seed);
+    const auto stream = stream_of({kBlind, kLetters});
+    const auto replica = stream_of({kBlind, kLetters});
+    learn(*stream, pairs, 0, 100);
+    learn(*replica, pairs, 0, 100);
+    Notes notes(*replica);
+    ModelCycle(*stream, &notes).refresh(PairExtent::kWithoutHeldBack);
+    REQUIRE(weights_of(*stream) == std::vector<double>{0.5, 0.5});
+    for (auto* one : {stream.get(), replica.get()}) {
+      learn(*one, pairs, 100, 250);
+      ModelCycle(*one).refresh(PairExtent::kWithoutHeldBack);
+      CHECK(weights_of(*one).front() < 0.4);
+    }
+    CHECK(weights_of(*replica) == weights_of(*stream));
+  }
+}
+
 TEST_CASE("An explanation says what each view says, and adds up") {
   const auto stream = stream_of({kBlind, kLetters, kTwos});
   learn(*stream, kTaught, 0, 1500);
