@@ -141,6 +141,11 @@ void ViewStream::merge(const StreamStorage& other) {
     throw Error("found a stream of other views, expected one of the same");
   }
   for (std::size_t v = 0; v < views_.size(); ++v) views_[v]->merge(*like->views_[v]);
+  // The pairs that the other one holds back are learned now: what they have chosen is all that is
+  // left of them, and ours may be too few to choose.
+  const bool has_chosen = blend_ && blend_->has_say();
+  const bool other_has = like->blend_ && like->blend_->has_say();
+  if (other_has && (!has_chosen || like->pairs_ > pairs_)) blend_ = like->blend_;
   pairs_ += like->pairs_;
   schedule_.hurry(pairs_);
 }

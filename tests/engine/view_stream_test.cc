@@ -327,6 +327,22 @@ TEST_CASE("Weights that too few pairs could choose have no claim to stay") {
   }
 }
 
+TEST_CASE("A merged stream has the weights of the one that has learned more") {
+  const auto pairs = with_noise(1220, 3);
+  const auto large = stream_of({kBlind, kLetters}, 2);
+  learn(*large, pairs, 0, 1200);
+  REQUIRE(weights_of(*large).front() < 0.4);
+  const auto small = stream_of({kBlind, kLetters});
+  learn(*small, pairs, 1200, 1220);
+  const auto copy = stream_of({kBlind, kLetters}, 2);
+  const auto saved = bytes_of(*large);
+  Reader reader(saved);
+  copy->restore(reader);
+  small->merge(*copy);
+  ModelCycle(*small).refresh(PairExtent::kWithoutHeldBack);
+  CHECK(weights_of(*small) == weights_of(*large));
+}
+
 TEST_CASE("An explanation says what each view says, and adds up") {
   const auto stream = stream_of({kBlind, kLetters, kTwos});
   learn(*stream, kTaught, 0, 1500);
