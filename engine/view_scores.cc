@@ -113,6 +113,12 @@ const PairProblem* mark_candidates(Batch& batch, std::size_t candidates) {
   return is_read ? nullptr : of_x;
 }
 
+// Has any view scored the row?
+bool is_scored(const Batch& batch, std::size_t row) {
+  return std::any_of(batch.views.begin(), batch.views.end(),
+                     [row](const Batch& view) { return !std::isnan(view.scores[row]); });
+}
+
 }  // namespace
 
 bool finds_something(const Items<float>& x, std::size_t i, const Items<float>& y, std::size_t j) {
@@ -159,8 +165,11 @@ void blend_candidates(Batch& batch, std::size_t candidates) {
     return;
   }
   for (std::size_t j = 0; j < candidates; ++j) {
-    // Without a say the score is 0, or NaN.
-    batch.scores[j] = has_say ? blend_row(j, batch) : 0 * batch.views.front().scores[j];
+    if (has_say) {
+      batch.scores[j] = blend_row(j, batch);
+    } else if (is_scored(batch, j)) {
+      batch.scores[j] = 0;
+    }
     if (std::isnan(batch.scores[j])) batch.problems.push_back({j, problem_of(batch, j)});
   }
 }

@@ -25,8 +25,7 @@ void mark_seen(Batch& batch);
 // Blends the scores that the views have given by batch.published. Nothing is allocated for a pair
 // that a view finds nothing in.
 void blend_scores(Batch& batch);
-// The same for so many candidates, which all views that count have ranked; where none counts, the
-// first.
+// The same for so many candidates, which all views that count have ranked; where none counts, all.
 void blend_candidates(Batch& batch, std::size_t candidates);
 
 // Adds what Batch::unasked says of rows first .. first + count, which are called `as` and so on.

@@ -15,7 +15,7 @@ std::vector<ViewFacts> views_of(const PublishedModel& published) {
 }
 
 bool ViewedModel::asks(std::size_t view) const {
-  return blend.parts()[view].weight > 0 || (view == 0 && !has_say());
+  return blend.parts()[view].weight > 0 || !has_say();
 }
 
 }  // namespace phsic

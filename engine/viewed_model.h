@@ -23,8 +23,8 @@ struct ViewedModel {
 
   // Whether any view counts. If none does, every score is 0.
   [[nodiscard]] bool has_say() const { return blend.has_say(); }
-  // Whether this view ranks candidates: it counts, or it is the first, and none counts. Then it
-  // shows which candidates can be read.
+  // Whether this view ranks candidates: it counts, or none counts. Then each shows which candidates
+  // can be read.
   [[nodiscard]] bool asks(std::size_t view) const;
 };
 

@@ -1,9 +1,13 @@
 """A stream with several views in a daemon: its answers, what it tells, what it keeps."""
 
 import json
+import shutil
+import subprocess
+import tempfile
 import unittest
+from pathlib import Path
 
-from phsicd import OPEN, Case, floats, pairs_of, run, tsv
+from phsicd import OPEN, SOURCE, Case, floats, pairs_of, run, tsv
 
 VIEWS = ["hashing:dim=64", {"name": "grams", "encoder": "hashing:dim=128,words=false,seed=2",
                             "ridge": 0.3}]
@@ -11,7 +15,100 @@ STREAM = {"views": VIEWS, "refresh-after": "never"}
 PAIRS = pairs_of(1200, 7, 0.2)
 
 
+# Counts pairs of letters. It finds nothing in a text with a river, refuses one with a q, and gives
+# NaN for one with a z.
+PICKY = r"""
+#include "encoder.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#define DIMENSION 16
+
+static int opened;
+
+static void* picky_open(const char* options, char* error, size_t error_size) {
+  (void)options, (void)error, (void)error_size;
+  return &opened;
+}
+
+static void picky_describe(const void* instance, struct phsic_encoder_facts* facts) {
+  (void)instance;
+  *facts = (struct phsic_encoder_facts){
+      .dimension = DIMENSION, .layout = PHSIC_DENSE, .concurrent = 1, .identity = "picky 1"};
+}
+
+static int picky_encode(void* instance, const struct phsic_text* texts, size_t n,
+                        struct phsic_rows* rows, char* error, size_t error_size) {
+  (void)instance;
+  for (rows->done = 0; rows->done < n; ++rows->done) {
+    const struct phsic_text* text = &texts[rows->done];
+    const unsigned char* bytes = (const unsigned char*)text->bytes;
+    float* row = rows->values + rows->done * DIMENSION;
+    memset(row, 0, DIMENSION * sizeof(float));
+    if (text->size > 0 && memchr(bytes, 'q', text->size) != NULL) {
+      snprintf(error, error_size, "a q");
+      return PHSIC_BAD_TEXT;
+    }
+    if (memmem(bytes, text->size, "river", 5) == NULL) {
+      for (size_t i = 0; i + 1 < text->size; ++i) {
+        row[(256U * bytes[i] + bytes[i + 1]) * 2654435761U >> 28] += 1;
+      }
+    }
+    if (text->size > 0 && memchr(bytes, 'z', text->size) != NULL) row[0] = NAN;
+  }
+  return PHSIC_OK;
+}
+
+static void picky_close(void* instance) { (void)instance; }
+
+const struct phsic_encoder_plugin phsic_encoder = {
+    .abi_version = PHSIC_ENCODER_ABI,
+    .struct_size = sizeof(struct phsic_encoder_plugin),
+    .name = "picky",
+    .version = "1",
+    .summary = "for tests",
+    .options = "[]",
+    .open = picky_open,
+    .describe = picky_describe,
+    .encode = picky_encode,
+    .close = picky_close,
+};
+"""
+
+
 class Views(Case):
+    def with_picky(self, *views):
+        """A daemon with a stream of these views, beside one that refuses and fails on some texts."""
+        return self.daemon({"chat": {"views": [*views, {"name": "a", "encoder": "picky"}], "refresh-after": "never"}},
+                           encoder_path=str(self.picky()))
+
+    def picky(self):
+        folder = Path(tempfile.mkdtemp())
+        self.addCleanup(shutil.rmtree, folder)
+        (folder / "picky.c").write_text(PICKY)
+        subprocess.run(["cc", "-D_GNU_SOURCE", "-shared", "-fPIC", "-I", SOURCE / "plugins",
+                        "-o", folder / "picky.so", folder / "picky.c"], check=True)
+        return folder
+
+    def test_views_that_cannot_score_a_candidate_are_named(self):
+        daemon = self.with_picky("hashing:dim=16")
+        # The first view cannot read some of them, and there is no model yet.
+        self.assertEqual(daemon.ask("rank", x="river", candidates=["a", "q", "z"])["scores"], [0, 0, 0])
+        self.assertEqual(daemon.ask("rank", x="a q", candidates=["a", "z"])["scores"], [0, 0])
+        daemon.own.learn(pairs_of(3000, 1, 0.2))
+        weights = daemon.stats("chat")["view_weights"]
+        self.assertGreater(min(weights.values()), 0, weights)  # or nothing is tested
+        for x in "lamp", "a q", "a z":
+            for y in "lamp", "river", "a q", "a z":
+                with self.subTest(x=x, y=y):
+                    ranked = daemon.ask("rank", x=x, candidates=[y])
+                    scored = daemon.ask("score", pairs=[[x, y]])
+                    self.assertAlmostEqual(ranked["scores"][0], scored["scores"][0], delta=1e-4)
+                    self.assertEqual([(left["pair"], left["view"]) for left in ranked.get("left_out", [])],
+                                     [(left["pair"], left["view"]) for left in scored.get("left_out", [])])
+
     def teach(self, daemon, pairs):
         """As one client that waits, and sends no more than there is room for."""
         scores, room = [], 1

@@ -144,5 +144,15 @@ TEST_CASE("Where no view counts every pair that can be read scores 0") {
   CHECK(batch.unasked.empty());
 }
 
+TEST_CASE("Where no view counts a candidate is bad only if no view can read it") {
+  auto batch = batch_of(view_of({1}, {1, 1}, {kNoNumber, kNoNumber}, {{0, "odd"}, {1, "odd"}}),
+                        view_of({1}, {1, 1}, {0, kNoNumber}, {{1, "long"}}),
+                        {{0, 0, 1}, {0, 0, 1}});
+  blend_candidates(batch, 2);
+  CHECK(batch.scores[0] == 0);
+  CHECK(std::isnan(batch.scores[1]));
+  CHECK(problems(batch) == Said{"1: odd"});
+}
+
 }  // namespace
 }  // namespace phsic::test
