@@ -27,11 +27,13 @@ constexpr double kUnseen = std::numeric_limits<double>::quiet_NaN();
 constexpr std::size_t kManyShuffles = 63;
 
 // A view chooses its estimator by its even rows: where it has all pairs, these are the first half
-// here, too, so that the other half has chosen nothing.
+// here, too, so that the other half has chosen nothing. The rows of a view that misses some are of
+// both halves anyway.
 void begin_at_even_row(Sightings::HeldBack& found) {
   const bool begins_odd =
       found.pairs > 0 && std::any_of(found.rows.begin(), found.rows.end(), [](const auto& rows) {
-        return rows.front() != TrialPlan::kAbsent && rows.front() % 2 != 0;
+        return rows.front() % 2 != 0 &&
+               std::find(rows.begin(), rows.end(), TrialPlan::kAbsent) == rows.end();
       });
   if (!begins_odd) return;
   for (auto& rows : found.rows) rows.erase(rows.begin());
