@@ -47,14 +47,6 @@ std::optional<Blend::Part> spread_of(const Trial& trial) {
   return varies ? std::optional(part) : std::nullopt;
 }
 
-// A pair that no view sees is as good as a random one.
-void fill_unseen(Trial& trial) {
-  for (auto* scores : {&trial.matched, &trial.null}) {
-    std::replace_if(
-        scores->begin(), scores->end(), [](double score) { return std::isnan(score); }, 0.0);
-  }
-}
-
 // Tries weights out on the trials.
 class Weighing {
  public:
@@ -86,7 +78,7 @@ class Weighing {
   [[nodiscard]] Entry try_out(std::vector<double> weights) const {
     const auto blended = blend(weights);
     auto trial = blended.trial(trials_);
-    fill_unseen(trial);
+    blended.fill_unseen(trial);
     Entry entry{std::move(weights), merits_of(trial), 0};
     for (const double merit : entry.merits) {
       entry.merit += merit / static_cast<double>(entry.merits.size());
@@ -124,11 +116,26 @@ std::optional<Weighing::Entry> best_with_one_more(const Weighing& weighing,
 
 }  // namespace
 
+Blend::Blend(std::vector<Part> parts) : parts_(std::move(parts)) {
+  std::size_t counting = 0;
+  for (std::size_t v = 0; v < parts_.size(); ++v) {
+    const auto& [weight, mean, deviation] = parts_[v];
+    if (weight == 0) continue;
+    middle_ += weight * mean;
+    unit_ += weight * deviation;
+    alone_ = v;
+    ++counting;
+  }
+  if (counting != 1) alone_.reset();
+}
+
 bool Blend::has_say() const {
-  return std::any_of(parts_.begin(), parts_.end(), [](const Part& part) { return part.weight > 0; });
+  return std::any_of(parts_.begin(), parts_.end(),
+                     [](const Part& part) { return part.weight > 0; });
 }
 
 double Blend::score(const double* scores) const {
+  if (alone_) return scores[*alone_];  // to the last bit
   double sum = 0;
   double weights = 0;
   for (std::size_t v = 0; v < parts_.size(); ++v) {
@@ -137,7 +144,7 @@ double Blend::score(const double* scores) const {
     sum += weight * standardised(v, scores[v]);
     weights += weight;
   }
-  return weights > 0 ? sum / weights : kUnseen;
+  return weights > 0 ? middle_ + unit_ * sum / weights : kUnseen;
 }
 
 double Blend::standardised(std::size_t view, double score) const {
@@ -145,13 +152,16 @@ double Blend::standardised(std::size_t view, double score) const {
 }
 
 double Blend::share_of(std::size_t view, const std::vector<bool>& seen) const {
+  if (alone_) return view == *alone_ && seen[view] ? 1 : 0;
+  if (parts_[view].weight == 0) return 0;
   double weights = 0;
   for (std::size_t v = 0; v < parts_.size(); ++v) weights += seen[v] ? parts_[v].weight : 0;
-  return weights > 0 ? parts_[view].weight / parts_[view].deviation / weights : 0;
+  return weights > 0 ? unit_ * parts_[view].weight / parts_[view].deviation / weights : 0;
 }
 
 double Blend::rest_of(const std::vector<bool>& seen) const {
-  double rest = 0;
+  if (alone_) return 0;
+  double rest = middle_;
   for (std::size_t v = 0; v < parts_.size(); ++v) {
     if (seen[v]) rest -= share_of(v, seen) * parts_[v].mean;
   }
@@ -175,6 +185,13 @@ Trial Blend::trial(std::span<const Trial> views) const {
   return trial;
 }
 
+void Blend::fill_unseen(Trial& trial) const {
+  for (auto* scores : {&trial.matched, &trial.null}) {
+    std::replace_if(
+        scores->begin(), scores->end(), [](double score) { return std::isnan(score); }, middle_);
+  }
+}
+
 void Blend::save(Writer& writer) const {
   writer.number<std::uint64_t>(parts_.size());
   for (const auto& part : parts_) {
@@ -195,7 +212,8 @@ Blend Blend::load(Reader& reader) {
     part.weight = reader.finite("weight of a view");
     part.mean = reader.finite("mean of a view");
     part.deviation = reader.finite("deviation of a view");
-    if (part.weight < 0 || part.weight > 1 || part.deviation <= 0) {
+    const bool is_known = part.deviation > 0 || (part.deviation == 0 && part.weight == 0);
+    if (part.weight < 0 || part.weight > 1 || !is_known) {
       reader.refuse("view", fmt::format("found the weight {} and the deviation {}, expected 0 to 1 "
                                         "and a positive number",
                                         part.weight, part.deviation));

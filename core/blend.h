@@ -1,16 +1,17 @@
 // One score of several scores of the same pair, each by another view of it.
 //
-//   score = sum_v w_v z_v / sum_v w_v,   z_v = (s_v - m_v) / d_v
+//   score = M + D sum_v w_v z_v / sum_v w_v,   z_v = (s_v - m_v) / d_v
 //
 // over the views v that see the pair. s_v is what view v scores, m_v and d_v are mean and deviation
 // of its scores of exchanged pairs, so that every view speaks in deviations from random pairing;
-// w_v >= 0 is how much it counts. A value.
+// w_v >= 0 is how much it counts. M and D are the means of all m_v and d_v, weighted by w_v: they
+// put the score on the views' own scale. The score of a view that alone counts is its own. A value.
 #pragma once
 
 #include <cstddef>
+#include <optional>
 #include <span>
 #include <string_view>
-#include <utility>
 #include <vector>
 
 #include "core/archive.h"
@@ -23,14 +24,14 @@ class Blend {
   struct Part {
     double weight = 0;  // all weights add up to 1, or to 0 where no view counts
     double mean = 0;
-    double deviation = 1;  // above 0
+    double deviation = 0;  // 0: its scores do not vary, or nobody knows; then it does not count
 
     bool operator==(const Part&) const = default;
   };
 
   Blend() = default;
   // REQUIRES: such parts.
-  explicit Blend(std::vector<Part> parts) : parts_(std::move(parts)) {}
+  explicit Blend(std::vector<Part> parts);
 
   [[nodiscard]] const std::vector<Part>& parts() const { return parts_; }
   // Whether any view counts.
@@ -38,7 +39,10 @@ class Blend {
   // The score of a pair that view v scores scores[v], NaN where it does not see the pair. NaN when
   // no view that counts sees it.
   [[nodiscard]] double score(const double* scores) const;
-  // How many standard deviations a score of view v stands above random pairings.
+  // M, which a random pairing scores.
+  [[nodiscard]] double middle() const { return middle_; }
+  // How many standard deviations a score of view v stands above random pairings. REQUIRES: its
+  // deviation is above 0.
   [[nodiscard]] double standardised(std::size_t view, double score) const;
   // The score of a pair that the views with `seen` see is rest_of(seen) and, for each of them, its
   // score times share_of().
@@ -47,6 +51,8 @@ class Blend {
   // The trial of the score that trials of the views make; their pairs are the same, exchanged
   // alike.
   [[nodiscard]] Trial trial(std::span<const Trial> views) const;
+  // A pair that no view sees is as good as a random one.
+  void fill_unseen(Trial& trial) const;
 
   static constexpr std::string_view kArchiveKind = "BLND";
   void save(Writer& writer) const;
@@ -56,6 +62,9 @@ class Blend {
 
  private:
   std::vector<Part> parts_;
+  double middle_ = 0;                 // M
+  double unit_ = 0;                   // D
+  std::optional<std::size_t> alone_;  // the one view that counts
 };
 
 // The blend that tells matched pairs from exchanged ones best, by trials of the same pairs, one for

@@ -64,7 +64,9 @@ std::optional<PairExplanation> blend_explanations(
     speaks[v] = view.problem.empty();
     if (!speaks[v]) continue;
     scores[v] = view.score = views[v]->score;
-    view.standardised = blend.standardised(v, view.score);
+    if (blend.parts()[v].deviation > 0) {
+      view.standardised = blend.standardised(v, view.score);
+    }
   }
   whole.score = blend.score(scores.data());
   if (std::isnan(whole.score)) {

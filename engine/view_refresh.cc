@@ -160,16 +160,11 @@ void ViewStream::Frozen::measure(const Sightings::HeldBack& found) {
   const auto alone =
       std::find_if(parts.begin(), parts.end(), [](const auto& part) { return part.weight == 1; });
   if (alone != parts.end()) {
-    // It has measured its scores, which are the stream's but for their scale.
+    // It has measured its scores, which are the stream's.
     const auto view = static_cast<std::size_t>(alone - parts.begin());
     const auto& model = parts_[view].frozen->model();
     model_.facts.accuracy = model.facts().accuracy;
-    if (model.calibration().is_empty()) return;
-    auto matched = model.calibration().matched();
-    auto null = model.calibration().null();
-    for (double& score : matched) score = model_.blend.standardised(view, score);
-    for (double& score : null) score = model_.blend.standardised(view, score);
-    model_.calibration = Calibration(std::move(matched), std::move(null));
+    model_.calibration = model.calibration();
     return;
   }
   const auto is_nan = [](double score) { return std::isnan(score); };
@@ -188,9 +183,7 @@ void ViewStream::Frozen::measure(const Sightings::HeldBack& found) {
   std::erase_if(null, is_nan);
   if (matched.empty() || null.empty()) return;
   model_.calibration = Calibration(std::move(matched), std::move(null));
-  for (auto* scores : {&trial.matched, &trial.null}) {
-    std::replace_if(scores->begin(), scores->end(), is_nan, 0.0);
-  }
+  model_.blend.fill_unseen(trial);
   model_.facts.accuracy = accuracy_of(trial);
 }
 

@@ -80,19 +80,22 @@ TEST_CASE("A view of noise costs next to nothing") {
   CHECK(counted < 10);
 }
 
-TEST_CASE("Scores are in deviations from exchanged pairs, however many views count") {
+TEST_CASE("Exchanged pairs score as those views do that count, as much as they count") {
   for (const double lead : {0.0, 1.5}) {
     CAPTURE(lead);
     const std::vector<Trial> trials = {trial_of(lead, 5, 100, 7), trial_of(1.5, 6, 3, 2)};
     const auto blend = choose_blend(trials, nullptr);
+    double middle = 0;
     for (std::size_t v = 0; v < trials.size(); ++v) {
       double sum = 0;
       for (const double score : trials[v].null) sum += blend.standardised(v, score);
       CHECK(sum / static_cast<double>(trials[v].null.size()) == Approx(0).margin(1e-9));
+      middle += blend.parts()[v].weight * blend.parts()[v].mean;
     }
+    CHECK(blend.middle() == Approx(middle));
     double sum = 0;
     for (const double score : blend.trial(trials).null) sum += score;
-    CHECK(sum / (kPairs * kOthers) == Approx(0).margin(1e-9));
+    CHECK(sum / (kPairs * kOthers) == Approx(middle));
   }
 }
 
@@ -120,20 +123,35 @@ TEST_CASE("Weights stay as they were unless others are clearly better") {
 
 TEST_CASE("A pair is blended from the views that see it") {
   const Blend blend({{0.25, 10, 2}, {0.75, 0, 4}, {0, 0, 1}});
-  const std::vector<double> both = {14, 8, kNothing};
-  CHECK(blend.score(both.data()) == Approx(0.25 * 2 + 0.75 * 2));
+  // Random pairings score 2.5, and a deviation is 3.5.
+  const std::vector<double> both = {16, 8, kNothing};
+  CHECK(blend.score(both.data()) == Approx(2.5 + 3.5 * (0.25 * 3 + 0.75 * 2)));
   const std::vector<double> first = {14, kNothing, 5};
-  CHECK(blend.score(first.data()) == Approx(2));
+  CHECK(blend.score(first.data()) == Approx(2.5 + 3.5 * 2));
   const std::vector<double> none = {kNothing, kNothing, 5};
   CHECK(std::isnan(blend.score(none.data())));
   // The same from shares, as explanations need it.
   const std::vector<bool> seen = {true, true, false};
-  CHECK(blend.rest_of(seen) + blend.share_of(0, seen) * 14 + blend.share_of(1, seen) * 8 ==
+  CHECK(blend.rest_of(seen) + blend.share_of(0, seen) * 16 + blend.share_of(1, seen) * 8 ==
         Approx(blend.score(both.data())));
 }
 
+TEST_CASE("The score of a view that alone counts is its own, to the last bit") {
+  const Blend blend({{0, 7, 3}, {1, 0.3, 0.7}, {0, 0, 0}});
+  const std::vector<bool> seen = {true, true, true};
+  for (const double own : {0.0, 0.1, -3.3, 1e-17}) {
+    const std::vector<double> scores = {5, own, 6};
+    CHECK(blend.score(scores.data()) == own);
+    CHECK(blend.rest_of(seen) + blend.share_of(1, seen) * own == own);
+  }
+  CHECK(blend.share_of(0, seen) == 0);
+  CHECK(blend.share_of(2, seen) == 0);
+  const std::vector<double> unseen = {5, kNothing, 6};
+  CHECK(std::isnan(blend.score(unseen.data())));
+}
+
 TEST_CASE("A blend that was saved is the same, and a damaged one is refused") {
-  const Blend blend({{0.25, 10, 2}, {0.75, -1, 4}});
+  const Blend blend({{0.25, 10, 2}, {0.75, -1, 4}, {0, 3, 1}, {0, 0, 0}});
   CHECK(parse<Blend>(serialise(blend)) == blend);
   Writer negative;
   negative.number<std::uint64_t>(1);

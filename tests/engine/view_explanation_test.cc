@@ -38,12 +38,13 @@ TEST_CASE("What raises and lowers a blended score is ordered by its share in the
   const Explained views = {saying(3, {1, 2}, {}), saying(12, {12, 8}, {-10})};
   const auto found = blend_explanations(viewed, views, 0b11, 2);
   REQUIRE(found);
-  CHECK(found->score == Approx(1.5));
-  CHECK(found->rest == Approx(-0.6));
-  // Shares are .5 and .05: contributions of 1, .6, .5 and .4.
+  // A random pairing scores 1.5, and a deviation is 5.5.
+  CHECK(found->score == Approx(1.5 + 5.5 * 1.5));
+  CHECK(found->rest == Approx(1.5 - 5.5 * 0.6));
+  // Shares are 5.5 times .5 and .05: contributions of 5.5, 3.3, 2.75 and 2.2.
   CHECK(strongest(found->raise) == std::vector<std::string>{"letters", "words"});
-  CHECK(found->raise[1].contribution == Approx(0.6));
-  CHECK(found->lower[0].contribution == Approx(-0.5));
+  CHECK(found->raise[1].contribution == Approx(3.3));
+  CHECK(found->lower[0].contribution == Approx(-2.75));
   CHECK(found->views[1].standardised == Approx(1));
 }
 

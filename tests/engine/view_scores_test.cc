@@ -69,6 +69,7 @@ Said problems(const Batch& batch) {
 }
 
 const std::string kNothing(kNothingKnown);
+// A random pairing scores 0, and a deviation is 1.5.
 const std::vector<Blend::Part> kAlike = {{0.5, 0, 1}, {0.5, 0, 2}};
 
 TEST_CASE("A pair is scored by the views that find something in it, or else by all") {
@@ -78,7 +79,7 @@ TEST_CASE("A pair is scored by the views that find something in it, or else by a
   CHECK(batch.seen == std::vector<std::uint8_t>{0b11, 0b01, 0b01, 0});
   CHECK(batch.readable == std::vector<std::uint8_t>(4, 0b11));
   blend_scores(batch);
-  CHECK(batch.scores == std::vector<double>{5.5, 2, 3, 22});
+  CHECK(batch.scores == std::vector<double>{8.25, 3, 4.5, 33});
   CHECK(batch.problems.empty());
   CHECK(left_out(batch, 0, 4, 0) == Said{"1 words: " + kNothing, "2 words: " + kNothing});
   // As parts of a batch are told.
@@ -95,8 +96,8 @@ TEST_CASE("What one view cannot read is no problem of the pair, and what none ca
   CHECK(batch.usable == std::vector<bool>{true, true, false});
   CHECK(problems(batch) == Said{"2: x: longer"});
   blend_scores(batch);
-  CHECK(batch.scores[0] == 1);
-  CHECK(batch.scores[1] == 2);
+  CHECK(batch.scores[0] == 1.5);
+  CHECK(batch.scores[1] == 3);
   CHECK(std::isnan(batch.scores[2]));
   CHECK(problems(batch) == Said{"2: x: longer"});
   CHECK(left_out(batch, 0, 3, 0) == Said{"1 letters: x: long"});
@@ -119,8 +120,8 @@ TEST_CASE(
       view_of({0}, {1, 1, 1}, {kNoNumber, kNoNumber, kNoNumber}, {{PairProblem::kNoRow, "odd"}}),
       view_of({1}, {1, 0, 1}, {2, 4, kNoNumber}, {{2, "too long"}}), kAlike);
   blend_candidates(batch, 3);
-  CHECK(batch.scores[0] == 1);
-  CHECK(batch.scores[1] == 2);
+  CHECK(batch.scores[0] == 1.5);
+  CHECK(batch.scores[1] == 3);
   CHECK(std::isnan(batch.scores[2]));
   CHECK(problems(batch) == Said{"2: too long"});
   CHECK(left_out(batch, 0, 3, 0) == Said{"0 letters: odd"});
@@ -145,9 +146,9 @@ TEST_CASE("Where no view counts every pair that can be read scores 0") {
 }
 
 TEST_CASE("Where no view counts a candidate is bad only if no view can read it") {
-  auto batch = batch_of(view_of({1}, {1, 1}, {kNoNumber, kNoNumber}, {{0, "odd"}, {1, "odd"}}),
-                        view_of({1}, {1, 1}, {0, kNoNumber}, {{1, "long"}}),
-                        {{0, 0, 1}, {0, 0, 1}});
+  auto batch =
+      batch_of(view_of({1}, {1, 1}, {kNoNumber, kNoNumber}, {{0, "odd"}, {1, "odd"}}),
+               view_of({1}, {1, 1}, {0, kNoNumber}, {{1, "long"}}), {{0, 0, 1}, {0, 0, 1}});
   blend_candidates(batch, 2);
   CHECK(batch.scores[0] == 0);
   CHECK(std::isnan(batch.scores[1]));

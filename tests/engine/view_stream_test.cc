@@ -160,10 +160,18 @@ TEST_CASE("A view with weight 0 is as if it were not there") {
   CHECK(weights_of(*with) == std::vector<double>{0, 1});
   const auto scored = score(*with, kAsked);
   const auto expected = score(*without, kAsked);
-  const auto& blend = with->published()->viewed->blend;
-  for (std::size_t i = 0; i < kAsked.x.size(); ++i) {
-    CHECK(scored.scores[i] == blend.standardised(1, expected.scores[i]));
-    CHECK(scored.percentiles[i] == expected.percentiles[i]);
+  CHECK(scored.scores == expected.scores);
+  CHECK(scored.percentiles == expected.percentiles);
+  const auto found = with->explain(kAsked.x[0], kAsked.y[0], 3);
+  const auto as = without->explain(kAsked.x[0], kAsked.y[0], 3);
+  REQUIRE(found);
+  REQUIRE(as);
+  CHECK(found->score == as->score);
+  CHECK(found->rest == as->rest);
+  REQUIRE(found->raise.size() == as->raise.size());
+  for (std::size_t i = 0; i < as->raise.size(); ++i) {
+    CHECK(found->raise[i].contribution == as->raise[i].contribution);
+    CHECK(found->raise[i].number == as->raise[i].number);
   }
 }
 
