@@ -147,6 +147,15 @@ double Blend::score(const double* scores) const {
   return weights > 0 ? middle_ + unit_ * sum / weights : kUnseen;
 }
 
+double Blend::score_by(std::size_t view, double score) const {
+  if (alone_ == view) return score;
+  return middle_ + unit_ * standardised(view, score);
+}
+
+double Blend::share_alone(std::size_t view) const {
+  return alone_ == view ? 1 : unit_ / parts_[view].deviation;
+}
+
 double Blend::standardised(std::size_t view, double score) const {
   return (score - parts_[view].mean) / parts_[view].deviation;
 }

@@ -39,6 +39,11 @@ class Blend {
   // The score of a pair that view v scores scores[v], NaN where it does not see the pair. NaN when
   // no view that counts sees it.
   [[nodiscard]] double score(const double* scores) const;
+  // The score of a pair that only view v sees, which need not count: put on the blend's scale.
+  // REQUIRES: its deviation is above 0.
+  [[nodiscard]] double score_by(std::size_t view, double score) const;
+  // What such a score has in it of the view's own.
+  [[nodiscard]] double share_alone(std::size_t view) const;
   // M, which a random pairing scores.
   [[nodiscard]] double middle() const { return middle_; }
   // How many standard deviations a score of view v stands above random pairings. REQUIRES: its

@@ -98,13 +98,14 @@ struct Batch {
   std::vector<Batch> views;
   std::vector<std::uint8_t> readable;
   std::vector<std::uint8_t> seen;
-  // Views that would have counted for a pair, and could not be asked; ascending by row.
+  // Views that count, and cannot read a pair or find nothing in it; ascending by row.
   // engine/view_scores.h says why.
   struct Unasked {
     std::size_t row = 0;
     std::size_t view = 0;
   };
   std::vector<Unasked> unasked;
+  std::uint8_t asked = 0;  // a bit for each view that has scored the pairs
 
   [[nodiscard]] std::size_t size() const {
     return views.empty() ? y.size() : views.front().y.size();

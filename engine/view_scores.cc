@@ -58,65 +58,71 @@ void forget_unasked(std::size_t row, Batch& batch) {
   while (!batch.unasked.empty() && batch.unasked.back().row == row) batch.unasked.pop_back();
 }
 
-// NaN if none of the views that count can score the row.
+bool is_asked(const Batch& batch, std::size_t view) { return (batch.asked & bit_of(view)) != 0; }
+
+// NaN where the view finds nothing in the row or cannot score it.
+double seen_score(const Batch& batch, std::size_t view, std::size_t row) {
+  const bool is_seen = (batch.seen[row] & bit_of(view)) != 0;
+  return is_asked(batch, view) && is_seen ? batch.views[view].scores[row] : kNoScore;
+}
+
+// NaN if none of the views asked can score the row.
 double blend_row(std::size_t row, Batch& batch) {
-  const auto& blend = batch.published->viewed->blend;
+  const auto& viewed = *batch.published->viewed;
+  const auto& blend = viewed.blend;
   const auto views = blend.parts().size();
   std::array<double, kMostViews> scores;
   for (std::size_t v = 0; v < views; ++v) {
     scores[v] = kNoScore;
     if (blend.parts()[v].weight == 0) continue;
-    if ((batch.seen[row] & bit_of(v)) != 0) scores[v] = batch.views[v].scores[row];
+    scores[v] = seen_score(batch, v, row);
     if (std::isnan(scores[v])) batch.unasked.push_back({row, v});
   }
   const double score = blend.score(scores.data());
   if (!std::isnan(score)) return score;
-  // What none of them finds anything in is no matter of one of them: it is scored as it is.
-  forget_unasked(row, batch);
+  for (const auto v : viewed.others) {
+    if (const double other = seen_score(batch, v, row); !std::isnan(other)) {
+      return blend.score_by(v, other);
+    }
+  }
+  // What nobody finds anything in is scored as it is.
   for (std::size_t v = 0; v < views; ++v) {
     if (blend.parts()[v].weight > 0) scores[v] = batch.views[v].scores[row];
   }
-  return blend.score(scores.data());
+  const double whole = blend.score(scores.data());
+  if (std::isnan(whole)) forget_unasked(row, batch);
+  return whole;
 }
 
-// Why none of the views that count can score the row.
+// Why none of the views asked can score the row; candidates have a problem of their x, too.
 std::string problem_of(const Batch& batch, std::size_t row) {
-  const auto& viewed = *batch.published->viewed;
-  for (std::size_t v = 0; v < batch.views.size(); ++v) {
-    if (!viewed.asks(v)) continue;
-    if (const auto* problem = problem_at(batch.views[v].problems, row)) return problem->message;
+  for (const auto place : {row, PairProblem::kNoRow}) {
+    for (std::size_t v = 0; v < batch.views.size(); ++v) {
+      if (!is_asked(batch, v)) continue;
+      if (const auto* problem = problem_at(batch.views[v].problems, place)) return problem->message;
+    }
   }
   return "no view that counts can score it";
 }
 
-// Which views find something in which candidates. Returns what is wrong with x where no view can
-// read it, else null.
-const PairProblem* mark_candidates(Batch& batch, std::size_t candidates) {
-  const auto& viewed = *batch.published->viewed;
+// What is wrong with the x of candidates where no view asked can read it, else null.
+const PairProblem* problem_of_x(const Batch& batch) {
   const PairProblem* of_x = nullptr;
-  bool is_read = false;
-  batch.seen.assign(candidates, 0);
   for (std::size_t v = 0; v < batch.views.size(); ++v) {
-    const auto& view = batch.views[v];
-    if (!viewed.asks(v)) continue;
-    if (const auto* problem = problem_at(view.problems, PairProblem::kNoRow)) {
-      of_x = problem;
-      continue;
-    }
-    is_read = true;
-    const auto x = view.x.view();
-    const auto y = view.y.view();
-    for (std::size_t j = 0; j < candidates; ++j) {
-      if (finds_something(x, 0, y, j)) batch.seen[j] |= bit_of(v);
-    }
+    if (!is_asked(batch, v)) continue;
+    const auto* problem = problem_at(batch.views[v].problems, PairProblem::kNoRow);
+    if (problem == nullptr) return nullptr;
+    if (of_x == nullptr) of_x = problem;
   }
-  return is_read ? nullptr : of_x;
+  return of_x;
 }
 
-// Has any view scored the row?
+// Has any view asked scored the row?
 bool is_scored(const Batch& batch, std::size_t row) {
-  return std::any_of(batch.views.begin(), batch.views.end(),
-                     [row](const Batch& view) { return !std::isnan(view.scores[row]); });
+  for (std::size_t v = 0; v < batch.views.size(); ++v) {
+    if (is_asked(batch, v) && !std::isnan(batch.views[v].scores[row])) return true;
+  }
+  return false;
 }
 
 }  // namespace
@@ -136,6 +142,25 @@ void mark_seen(Batch& batch) {
   for (const auto& problem : batch.views.front().problems) {
     if (batch.readable[problem.row] == 0) batch.problems.push_back(problem);
   }
+}
+
+void mark_candidates(std::size_t view, std::size_t candidates, Batch& batch) {
+  const auto& ranked = batch.views[view];
+  batch.asked |= bit_of(view);
+  batch.seen.resize(candidates, 0);
+  if (problem_at(ranked.problems, PairProblem::kNoRow) != nullptr) return;
+  const auto x = ranked.x.view();
+  const auto y = ranked.y.view();
+  for (std::size_t j = 0; j < candidates; ++j) {
+    if (finds_something(x, 0, y, j)) batch.seen[j] |= bit_of(view);
+  }
+}
+
+bool is_open(const Batch& batch, std::size_t row) {
+  for (std::size_t v = 0; v < batch.views.size(); ++v) {
+    if (!std::isnan(seen_score(batch, v, row))) return false;
+  }
+  return true;
 }
 
 void blend_scores(Batch& batch) {
@@ -160,7 +185,7 @@ void blend_candidates(Batch& batch, std::size_t candidates) {
   batch.problems.clear();
   batch.unasked.clear();
   batch.scores.assign(candidates, kNoScore);
-  if (const auto* of_x = mark_candidates(batch, candidates)) {
+  if (const auto* of_x = problem_of_x(batch)) {
     batch.problems.push_back(*of_x);
     return;
   }

@@ -1,7 +1,8 @@
 // What several views say of the pairs of a batch, as one score for each.
 //
 // A view finds something in a pair if its encoder does in both texts. A pair is scored by those
-// views that do, as much as they count; where none of those that count does, by all that count.
+// views that do, as much as they count. Where none of those that count does, it is scored by the
+// best of the others that does (ViewedModel::others), and if there is none, by all that count.
 #pragma once
 
 #include <cstddef>
@@ -21,11 +22,17 @@ inline constexpr std::string_view kNothingKnown = "nothing in it that the encode
 
 // Finds out which views see which pairs, when all views have encoded them.
 void mark_seen(Batch& batch);
+// In which candidates a view finds something that has ranked them. To be called for each that is
+// asked; they were none before.
+void mark_candidates(std::size_t view, std::size_t candidates, Batch& batch);
 
-// Blends the scores that the views have given by batch.published. Nothing is allocated for a pair
-// that a view finds nothing in.
+// Has none of the views asked so far found something in the row and scored it?
+[[nodiscard]] bool is_open(const Batch& batch, std::size_t row);
+
+// Blends the scores that the views asked have given by batch.published. Nothing is allocated for a
+// pair that a view finds nothing in.
 void blend_scores(Batch& batch);
-// The same for so many candidates, which all views that count have ranked; where none counts, all.
+// The same for so many candidates, which the views asked have ranked.
 void blend_candidates(Batch& batch, std::size_t candidates);
 
 // Adds what Batch::unasked says of rows first .. first + count, which are called `as` and so on.

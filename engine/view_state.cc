@@ -102,6 +102,7 @@ void ViewStream::restore(Reader& reader) {
     if (views_[v]->go_on_with(*kept[v])) schedule_.hurry(pairs_);
     viewed->parts.push_back(views_[v]->published());
   }
+  viewed->find_others();
   published.viewed = std::move(viewed);
   publish(std::move(published));
 }

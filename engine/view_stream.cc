@@ -54,6 +54,7 @@ void ViewStream::encode(const TextPairs& pairs, Batch& batch) const {
   mark_seen(batch);
   batch.was_learned.clear();
   batch.unasked.clear();
+  batch.asked = 0;
 }
 
 void ViewStream::take(const DenseRows<float>& /*x*/, const DenseRows<float>& /*y*/,
@@ -64,10 +65,21 @@ void ViewStream::take(const DenseRows<float>& /*x*/, const DenseRows<float>& /*y
 void ViewStream::score(Batch& batch) const {
   batch.published = published();
   const auto& viewed = *batch.published->viewed;
-  for (std::size_t v = 0; v < views_.size(); ++v) {
-    if (viewed.blend.parts()[v].weight == 0) continue;
+  batch.asked = 0;
+  const auto ask = [&](std::size_t v) {
     batch.views[v].was_learned = batch.was_learned;
     views_[v]->score_by(viewed.parts[v], batch.views[v]);
+    batch.asked |= bit_of(v);
+  };
+  for (std::size_t v = 0; v < views_.size(); ++v) {
+    if (viewed.blend.parts()[v].weight > 0) ask(v);
+  }
+  for (const auto v : viewed.others) {
+    bool is_wanted = false;
+    for (std::size_t i = 0; i < batch.size() && !is_wanted; ++i) {
+      is_wanted = (batch.seen[i] & bit_of(v)) != 0 && is_open(batch, i);
+    }
+    if (is_wanted) ask(v);
   }
   blend_scores(batch);
 }
@@ -77,8 +89,19 @@ void ViewStream::rank(std::string_view x, std::span<const std::string_view> cand
   batch.published = published();
   batch.views.resize(views_.size());
   const auto& viewed = *batch.published->viewed;
+  batch.asked = 0;
+  batch.seen.assign(candidates.size(), 0);
+  const auto ask = [&](std::size_t v) {
+    views_[v]->rank_by(viewed.parts[v], x, candidates, batch.views[v]);
+    mark_candidates(v, candidates.size(), batch);
+  };
   for (std::size_t v = 0; v < views_.size(); ++v) {
-    if (viewed.asks(v)) views_[v]->rank_by(viewed.parts[v], x, candidates, batch.views[v]);
+    if (viewed.asks(v)) ask(v);
+  }
+  for (const auto v : viewed.others) {
+    bool is_wanted = false;
+    for (std::size_t j = 0; j < candidates.size() && !is_wanted; ++j) is_wanted = is_open(batch, j);
+    if (is_wanted) ask(v);
   }
   blend_candidates(batch, candidates.size());
 }
@@ -174,6 +197,7 @@ void ViewStream::adopt(Refresh& refresh) {
     if (part.problem.empty()) views_[v]->adopt(*part.frozen);
     model->parts.push_back(views_[v]->published());
   }
+  model->find_others();
   blend_ = frozen.chosen_;
   PublishedModel next;
   next.number = published()->number + 1;

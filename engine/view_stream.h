@@ -4,7 +4,8 @@
 // A pair's score is the blend of what its views say (core/blend.h). How much each counts is found
 // with every model, on one half of the pairs that are held back from it, and measured on the other.
 // A view that cannot read a pair is left out of its score, and does not learn it. One that finds
-// nothing in it is left out, too, but learns it, as it would by itself.
+// nothing in it is left out, too, but learns it, as it would by itself. A view that does not count
+// is asked only for pairs in which none of those that count finds anything.
 #pragma once
 
 #include <cstdint>

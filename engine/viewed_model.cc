@@ -1,5 +1,7 @@
 #include "engine/viewed_model.h"
 
+#include <algorithm>
+
 #include "engine/stream_facts.h"
 
 namespace phsic {
@@ -12,6 +14,21 @@ std::vector<ViewFacts> views_of(const PublishedModel& published) {
                      part.estimator(), part.facts()->ridge, part.facts()->accuracy});
   }
   return views;
+}
+
+void ViewedModel::find_others() {
+  others.clear();
+  if (!has_say()) return;
+  for (std::size_t v = 0; v < parts.size(); ++v) {
+    const auto& [weight, mean, deviation] = blend.parts()[v];
+    if (weight == 0 && deviation > 0 && !parts[v]->estimator().empty()) others.push_back(v);
+  }
+  const auto merit = [this](std::size_t v) {
+    const auto& accuracy = parts[v]->facts()->accuracy;
+    return accuracy ? accuracy->auc : 0;
+  };
+  std::stable_sort(others.begin(), others.end(),
+                   [&](std::size_t a, std::size_t b) { return merit(a) > merit(b); });
 }
 
 bool ViewedModel::asks(std::size_t view) const {

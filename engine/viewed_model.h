@@ -20,7 +20,12 @@ struct ViewedModel {
   Blend blend;
   Calibration calibration;  // of the blended score
   ModelFacts facts;         // likewise; its dependence is that of the view that counts most
+  // The views that do not count and yet can be asked, the best by its self-AUC first: they score
+  // what no view that counts finds anything in.
+  std::vector<std::size_t> others;
 
+  // REQUIRES: all else is there.
+  void find_others();
   // Whether any view counts. If none does, every score is 0.
   [[nodiscard]] bool has_say() const { return blend.has_say(); }
   // Whether this view ranks candidates: it counts, or none counts. Then each shows which candidates

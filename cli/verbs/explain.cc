@@ -47,8 +47,14 @@ std::string describe_views(const JsonObject& answer) {
     text +=
         fmt::format("  {}, weight {:.2g}: ", printable(view.text("name")), view.number("weight"));
     if (const auto score = view.find_number("score")) {
-      text += fmt::format("score {:.4f}, {:.2f} deviations above random pairings\n", *score,
-                          view.number("standardised"));
+      text += fmt::format("score {:.4f}", *score);
+      if (const auto above = view.find_number("standardised")) {
+        text += fmt::format(", {:.2f} deviations above random pairings", *above);
+      }
+      if (const auto message = view.find_text("message")) {
+        text += fmt::format(", {}", printable(*message));
+      }
+      text += '\n';
     } else {
       text += fmt::format("{}\n", printable(view.find_text("message").value_or("no score")));
     }

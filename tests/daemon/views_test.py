@@ -100,8 +100,12 @@ class Views(Case):
         daemon.own.learn(pairs_of(3000, 1, 0.2))
         weights = daemon.stats("chat")["view_weights"]
         self.assertGreater(min(weights.values()), 0, weights)  # or nothing is tested
+        # Where nobody finds anything, those that count are told.
+        left_out = daemon.ask("score", pairs=[["z", ""], ["", ""]])["left_out"]
+        self.assertEqual([(left["pair"], left["view"]) for left in left_out],
+                         [(0, "a"), (0, "hashing"), (1, "a"), (1, "hashing")])
         for x in "lamp", "a q", "a z":
-            for y in "lamp", "river", "a q", "a z":
+            for y in "lamp", "river", "a q", "a z", "":
                 with self.subTest(x=x, y=y):
                     ranked = daemon.ask("rank", x=x, candidates=[y])
                     scored = daemon.ask("score", pairs=[[x, y]])

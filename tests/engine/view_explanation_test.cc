@@ -57,8 +57,29 @@ TEST_CASE("A view that finds nothing says so, and the others speak for it") {
   CHECK(strongest(found->raise) == std::vector<std::string>{"letters"});
   CHECK(std::isnan(found->views[1].score));
   CHECK(found->views[1].problem == "nothing in it that the encoder knows");
-  // Where no view that counts finds anything, all of them speak.
-  CHECK(blend_explanations(viewed, views, 0, 5)->score == 7.5);
+  // Where no view that counts finds anything, all of them speak, and say so.
+  const auto all = blend_explanations(viewed, views, 0, 5);
+  CHECK(all->score == 7.5);
+  for (const auto& view : all->views) {
+    CHECK(std::isfinite(view.score));
+    CHECK(view.problem == "nothing in it that the encoder knows");
+  }
+}
+
+TEST_CASE("Where no view that counts finds anything the best other one that does is explained") {
+  auto viewed = blended_by({{0, 4, 2}, {1, 10, 5}});
+  viewed.others = {0};
+  const Explained views = {saying(8, {5, 3}, {}), saying(12, {12}, {})};
+  const auto found = blend_explanations(viewed, views, 0b01, 5);
+  REQUIRE(found);
+  CHECK(found->score == 20);
+  CHECK(found->views[1].problem == "nothing in it that the encoder knows");
+  CHECK(strongest(found->raise) == std::vector<std::string>{"letters", "letters"});
+  CHECK(found->rest + found->raise[0].contribution + found->raise[1].contribution == Approx(20));
+  // It is not asked where the other one finds something.
+  const auto both = blend_explanations(viewed, views, 0b11, 5);
+  CHECK(both->score == 12);
+  CHECK(strongest(both->raise) == std::vector<std::string>{"words"});
 }
 
 TEST_CASE("What cannot be explained is told apart from what cannot be scored") {

@@ -14,10 +14,12 @@ namespace {
 
 const double kNoNumber = std::nan("");
 
-std::shared_ptr<const PublishedModel> model_of(std::vector<Blend::Part> parts) {
+std::shared_ptr<const PublishedModel> model_of(std::vector<Blend::Part> parts,
+                                               std::vector<std::size_t> others) {
   auto viewed = std::make_shared<ViewedModel>();
   viewed->names = {"letters", "words"};
   viewed->blend = Blend(std::move(parts));
+  viewed->others = std::move(others);
   auto published = std::make_shared<PublishedModel>();
   published->viewed = std::move(viewed);
   return published;
@@ -38,12 +40,25 @@ Batch view_of(const std::vector<float>& x, const std::vector<float>& y, std::vec
   return view;
 }
 
-Batch batch_of(Batch letters, Batch words, std::vector<Blend::Part> parts) {
+constexpr std::uint8_t kBoth = 0b11;
+
+// Of pairs that the views of `asked` have scored.
+Batch batch_of(Batch letters, Batch words, std::vector<Blend::Part> parts,
+               std::uint8_t asked = kBoth, std::vector<std::size_t> others = {}) {
   Batch batch;
-  batch.published = model_of(std::move(parts));
+  batch.published = model_of(std::move(parts), std::move(others));
+  batch.asked = asked;
   batch.views.push_back(std::move(letters));
   batch.views.push_back(std::move(words));
   return batch;
+}
+
+// The same for candidates that both have ranked.
+void blend_ranked(Batch& batch, std::size_t candidates) {
+  batch.asked = 0;
+  batch.seen.assign(candidates, 0);
+  for (std::size_t v = 0; v < batch.views.size(); ++v) mark_candidates(v, candidates, batch);
+  blend_candidates(batch, candidates);
 }
 
 using Said = std::vector<std::string>;
@@ -72,7 +87,7 @@ const std::string kNothing(kNothingKnown);
 // A random pairing scores 0, and a deviation is 1.5.
 const std::vector<Blend::Part> kAlike = {{0.5, 0, 1}, {0.5, 0, 2}};
 
-TEST_CASE("A pair is scored by the views that find something in it, or else by all") {
+TEST_CASE("A pair is scored by the views that find something in it, or else by all that count") {
   auto batch = batch_of(view_of({1, 1, 1, 0}, {1, 1, 1, 1}, {1, 2, 3, 4}),
                         view_of({1, 0, 1, 0}, {1, 1, 0, 1}, {20, 40, 60, 80}), kAlike);
   mark_seen(batch);
@@ -81,10 +96,10 @@ TEST_CASE("A pair is scored by the views that find something in it, or else by a
   blend_scores(batch);
   CHECK(batch.scores == std::vector<double>{8.25, 3, 4.5, 33});
   CHECK(batch.problems.empty());
-  CHECK(left_out(batch, 0, 4, 0) == Said{"1 words: " + kNothing, "2 words: " + kNothing});
+  CHECK(left_out(batch, 0, 3, 0) == Said{"1 words: " + kNothing, "2 words: " + kNothing});
   // As parts of a batch are told.
-  CHECK(left_out(batch, 2, 2, 100) == Said{"100 words: " + kNothing});
-  CHECK(left_out(batch, 3, 1, 100).empty());
+  CHECK(left_out(batch, 2, 1, 100) == Said{"100 words: " + kNothing});
+  CHECK(left_out(batch, 3, 1, 7) == Said{"7 letters: " + kNothing, "7 words: " + kNothing});
 }
 
 TEST_CASE("What one view cannot read is no problem of the pair, and what none can read is") {
@@ -105,11 +120,11 @@ TEST_CASE("What one view cannot read is no problem of the pair, and what none ca
 
 TEST_CASE("A view that does not count is not missed") {
   auto batch = batch_of(view_of({1, 1}, {1, 1}, {1, kNoNumber}, {{1, "y: long"}}),
-                        view_of({0, 1}, {1, 1}, {7, 7}), {{1, 0, 1}, {0, 0, 1}});
+                        view_of({0, 1}, {1, 1}, {7, 7}), {{1, 0, 1}, {0, 0, 1}}, 0b01);
   mark_seen(batch);
   blend_scores(batch);
   CHECK(batch.scores[0] == 1);
-  // The one that counts cannot read it, though another can.
+  // The one that counts cannot read it, and the other was not asked.
   CHECK(problems(batch) == Said{"1: y: long"});
   CHECK(left_out(batch, 0, 2, 0).empty());
 }
@@ -119,18 +134,51 @@ TEST_CASE(
   auto batch = batch_of(
       view_of({0}, {1, 1, 1}, {kNoNumber, kNoNumber, kNoNumber}, {{PairProblem::kNoRow, "odd"}}),
       view_of({1}, {1, 0, 1}, {2, 4, kNoNumber}, {{2, "too long"}}), kAlike);
-  blend_candidates(batch, 3);
+  blend_ranked(batch, 3);
   CHECK(batch.scores[0] == 1.5);
   CHECK(batch.scores[1] == 3);
   CHECK(std::isnan(batch.scores[2]));
   CHECK(problems(batch) == Said{"2: too long"});
-  CHECK(left_out(batch, 0, 3, 0) == Said{"0 letters: odd"});
+  CHECK(left_out(batch, 0, 3, 0) ==
+        Said{"0 letters: odd", "1 letters: odd", "1 words: " + kNothing});
   batch.views[1].problems = {{PairProblem::kNoRow, "odder"}};
   batch.views[1].scores.assign(3, kNoNumber);
-  blend_candidates(batch, 3);
-  CHECK(problems(batch) == Said{"x: odder"});
+  blend_ranked(batch, 3);
+  CHECK(problems(batch) == Said{"x: odd"});
   CHECK(std::isnan(batch.scores[0]));
   CHECK(left_out(batch, 0, 3, 0).empty());
+}
+
+TEST_CASE("Where no view that counts finds anything the others are asked, the best first") {
+  // The second view counts alone. It finds something in the first pair, and cannot read the last.
+  auto batch = batch_of(
+      view_of({1, 1, 0, 1, 1}, {1, 1, 1, 1, 1}, {6, 8, 3, kNoNumber, 10}),
+      view_of({1, 0, 0, 0, 1}, {1, 1, 1, 1, 1}, {20, 40, 60, 80, kNoNumber}, {{4, "x: odd"}}),
+      {{0, 4, 2}, {1, 10, 5}}, 0b10, {0});
+  mark_seen(batch);
+  const std::vector<bool> open = {false, true, true, true, true};
+  for (std::size_t i = 0; i < 5; ++i) CHECK(is_open(batch, i) == open[i]);
+  batch.asked = kBoth;
+  for (std::size_t i = 0; i < 5; ++i) CHECK(is_open(batch, i) == (i == 2 || i == 3));
+  blend_scores(batch);
+  // Two deviations above its mean are two of those of the view that counts; where it does not
+  // find anything either, or has no score, that of the other is what there is.
+  CHECK(batch.scores == std::vector<double>{20, 20, 60, 80, 25});
+  CHECK(left_out(batch, 0, 5, 0) == Said{"1 words: " + kNothing, "2 words: " + kNothing,
+                                         "3 words: " + kNothing, "4 words: x: odd"});
+  CHECK(batch.problems.empty());
+}
+
+TEST_CASE("Candidates whose x no view that counts can read are ranked by the others") {
+  auto batch =
+      batch_of(view_of({1}, {1, 0}, {6, 8}),
+               view_of({0}, {1, 1}, {kNoNumber, kNoNumber}, {{PairProblem::kNoRow, "odd"}}),
+               {{0, 4, 2}, {1, 10, 5}}, 0, {0});
+  blend_ranked(batch, 2);
+  CHECK(batch.scores[0] == 15);
+  CHECK(std::isnan(batch.scores[1]));
+  CHECK(problems(batch) == Said{"1: odd"});
+  CHECK(left_out(batch, 0, 2, 0) == Said{"0 words: odd"});
 }
 
 TEST_CASE("Where no view counts every pair that can be read scores 0") {
@@ -149,7 +197,7 @@ TEST_CASE("Where no view counts a candidate is bad only if no view can read it")
   auto batch =
       batch_of(view_of({1}, {1, 1}, {kNoNumber, kNoNumber}, {{0, "odd"}, {1, "odd"}}),
                view_of({1}, {1, 1}, {0, kNoNumber}, {{1, "long"}}), {{0, 0, 1}, {0, 0, 1}});
-  blend_candidates(batch, 2);
+  blend_ranked(batch, 2);
   CHECK(batch.scores[0] == 0);
   CHECK(std::isnan(batch.scores[1]));
   CHECK(problems(batch) == Said{"1: odd"});

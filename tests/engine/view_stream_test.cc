@@ -335,6 +335,42 @@ TEST_CASE("Weights that too few pairs could choose have no claim to stay") {
   }
 }
 
+TEST_CASE("A view with weight 0 scores what no view that counts finds anything in") {
+  constexpr const char* kHash = R"({"name":"hash","encoder":"hashing:dim=64"})";
+  auto pairs = with_noise(1500, 2);
+  for (std::size_t i = 0; i < 1500; ++i) {
+    // A word on each side that the encoder can know.
+    pairs.x[i].append(" ").append(4, pairs.x[i][16]);
+    pairs.y[i].append(" ").append(4, pairs.y[i][16]);
+  }
+  const auto stream = stream_of({kBlind, kHash});
+  const auto blind = stream_of({kBlind});
+  learn(*stream, pairs, 0, 1500);
+  learn(*blind, pairs, 0, 1500);
+  REQUIRE(weights_of(*stream) == std::vector<double>{0, 1});
+  Pairs asked = with_noise(20, 4);
+  for (std::size_t i = 0; i < 20; i += 2) asked.x[i] = std::string(20, ' ');
+  const auto found = score(*stream, asked).scores;
+  const auto own = score(*blind, asked).scores;
+  const auto& blend = stream->published()->viewed->blend;
+  for (std::size_t i = 0; i < 20; i += 2) CHECK(found[i] == blend.score_by(0, own[i]));
+  for (std::size_t i = 1; i < 20; i += 2) CHECK(found[i] != blend.score_by(0, own[i]));
+  Batch ranked;
+  for (std::size_t i = 0; i < 20; ++i) {
+    const std::string_view y = asked.y[i];
+    stream->rank(asked.x[i], {&y, 1}, ranked);
+    CHECK(ranked.scores[0] == found[i]);
+    CHECK(ranked.unasked.size() == (i % 2 == 0 ? 1 : 0));
+    CHECK(stream->explain(asked.x[i], y, 3)->score == Approx(found[i]));
+  }
+  // The same after it was kept.
+  const auto kept = stream_of({kBlind, kHash});
+  const auto saved = bytes_of(*stream);
+  Reader reader(saved);
+  kept->restore(reader);
+  CHECK(score(*kept, asked).scores == found);
+}
+
 TEST_CASE("A merged stream has the weights of the one that has learned more") {
   const auto pairs = with_noise(1220, 3);
   const auto large = stream_of({kBlind, kLetters}, 2);
