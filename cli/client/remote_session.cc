@@ -151,8 +151,10 @@ void RemoteSession::finish() {
 }
 
 void RemoteSession::rank(std::string_view x, std::span<const std::string_view> candidates,
-                         double* scores, std::vector<PairProblem>& problems) const {
+                         double* scores, std::vector<PairProblem>& problems,
+                         std::vector<LeftOut>& left_out) const {
   problems.clear();
+  left_out.clear();
   const Loan client(*this);
   for (std::size_t first = 0; first < candidates.size();) {
     RequestWriter request("rank", stream_.name);
@@ -165,6 +167,7 @@ void RemoteSession::rank(std::string_view x, std::span<const std::string_view> c
     }
     const auto answer = client->ask(request);
     read_scores(answer.root(), first, count, scores + first, problems);
+    read_left_out(answer.root(), first, count, left_out);
     first += count;
   }
 }

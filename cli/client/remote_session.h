@@ -35,7 +35,7 @@ class RemoteSession : public Session {
   [[nodiscard]] std::size_t until_refresh() const override { return until_refresh_; }
   void finish() override;
   void rank(std::string_view x, std::span<const std::string_view> candidates, double* scores,
-            std::vector<PairProblem>& problems) const override;
+            std::vector<PairProblem>& problems, std::vector<LeftOut>& left_out) const override;
   [[nodiscard]] StreamFacts facts() const override;
   [[nodiscard]] const DecidePlan& plan() const override { return plan_; }
   // What becomes of undecided pairs is for each client to say.

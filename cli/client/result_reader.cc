@@ -87,8 +87,10 @@ void read_decisions(const JsonObject& answer, std::size_t first, std::size_t cou
   }
 }
 
+}  // namespace
+
 void read_left_out(const JsonObject& answer, std::size_t first, std::size_t count,
-                   PairResults& results) {
+                   std::vector<LeftOut>& left_out) {
   const auto list = answer.find_array("left_out");
   if (!list) return;
   for (const auto element : *list) {
@@ -101,12 +103,10 @@ void read_left_out(const JsonObject& answer, std::size_t first, std::size_t coun
     if (row >= count) {
       refuse_member("left_out", fmt::format("pair {}", row), fmt::format("less than {}", count));
     }
-    results.left_out.push_back({first + row, std::string(one.text("view")),
-                                std::string(one.find_text("message").value_or(""))});
+    left_out.push_back({first + row, std::string(one.text("view")),
+                        std::string(one.find_text("message").value_or(""))});
   }
 }
-
-}  // namespace
 
 void read_results(const JsonObject& answer, std::size_t first, std::size_t count,
                   PairResults& results) {
@@ -114,7 +114,7 @@ void read_results(const JsonObject& answer, std::size_t first, std::size_t count
   read_numbers(answer, "percentiles", count, results.percentiles.data() + first);
   read_numbers(answer, "p_values", count, results.p_values.data() + first);
   read_decisions(answer, first, count, results);
-  read_left_out(answer, first, count, results);
+  read_left_out(answer, first, count, results.left_out);
 }
 
 }  // namespace phsic

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <vector>
 
 #include "cli/session/pair_results.h"
 #include "wire/message.h"
@@ -13,5 +14,9 @@ namespace phsic {
 // says.
 void read_results(const JsonObject& answer, std::size_t first, std::size_t count,
                   PairResults& results);
+
+// The views of the stream that could not be asked for some of them, in the same way.
+void read_left_out(const JsonObject& answer, std::size_t first, std::size_t count,
+                   std::vector<LeftOut>& left_out);
 
 }  // namespace phsic

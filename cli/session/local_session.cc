@@ -230,11 +230,14 @@ void LocalSession::report_left_out(PairResults& results) const {
 }
 
 void LocalSession::rank(std::string_view x, std::span<const std::string_view> candidates,
-                        double* scores, std::vector<PairProblem>& problems) const {
+                        double* scores, std::vector<PairProblem>& problems,
+                        std::vector<LeftOut>& left_out) const {
   thread_local Batch batch;
   stream_->rank(x, candidates, batch);
   std::copy(batch.scores.begin(), batch.scores.end(), scores);
   problems = batch.problems;
+  left_out.clear();
+  add_left_out(batch, 0, candidates.size(), 0, left_out);
 }
 
 StreamFacts LocalSession::facts() const {

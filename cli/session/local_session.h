@@ -30,7 +30,7 @@ class LocalSession : public Session {
   [[nodiscard]] std::size_t until_refresh() const override { return stream_->until_refresh(); }
   void finish() override;
   void rank(std::string_view x, std::span<const std::string_view> candidates, double* scores,
-            std::vector<PairProblem>& problems) const override;
+            std::vector<PairProblem>& problems, std::vector<LeftOut>& left_out) const override;
   [[nodiscard]] StreamFacts facts() const override;
   [[nodiscard]] const DecidePlan& plan() const override { return memory_.plan(); }
   [[nodiscard]] const Calibration& calibration() const override {

@@ -60,9 +60,11 @@ class Session {
   virtual void finish() = 0;
 
   // scores[j] of x with candidates[j]. May be called from several threads at once, while nothing
-  // else is. A problem of x has the row PairProblem::kNoRow.
+  // else is. A problem of x has the row PairProblem::kNoRow. `left_out` are views that could not be
+  // asked.
   virtual void rank(std::string_view x, std::span<const std::string_view> candidates,
-                    double* scores, std::vector<PairProblem>& problems) const = 0;
+                    double* scores, std::vector<PairProblem>& problems,
+                    std::vector<LeftOut>& left_out) const = 0;
 
   [[nodiscard]] virtual StreamFacts facts() const = 0;
   // What holds for decisions.

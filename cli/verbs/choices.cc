@@ -2,6 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <cstdio>
+
+#include "cli/session/left_out_tally.h"
 #include "cli/table/bad_lines.h"
 #include "cli/table/pair_table.h"
 #include "cli/table/progress.h"
@@ -27,6 +30,7 @@ void score_row(const Session& stream, const RowBatch& rows, std::size_t i, Score
   choices.problem = rows.problem(i);
   choices.candidates.clear();
   choices.scores.clear();
+  choices.left_out.clear();
   if (!choices.problem.empty()) return;
   choices.context = rows.field(i, 0);
   for (std::size_t c = 1; c < rows.field_count(i); ++c) {
@@ -34,12 +38,14 @@ void score_row(const Session& stream, const RowBatch& rows, std::size_t i, Score
   }
   choices.scores.resize(choices.candidates.size());
   std::vector<PairProblem> problems;
-  stream.rank(choices.context, choices.candidates, choices.scores.data(), problems);
+  stream.rank(choices.context, choices.candidates, choices.scores.data(), problems,
+              choices.left_out);
   if (problems.empty()) return;
   const auto& [row, message] = problems.front();
   choices.problem = row == PairProblem::kNoRow ? fmt::format("the context: {}", message)
                                                : fmt::format("candidate {}: {}", row + 1, message);
   choices.scores.clear();
+  choices.left_out.clear();
 }
 
 }  // namespace
@@ -56,6 +62,7 @@ StreamFacts score_choices(const std::string& learn, const std::string& input,
   BadLines bad_lines(table.bad_lines, progress);
   RowBatch rows;
   std::vector<ScoredChoices> choices(kRows);
+  LeftOutTally left_out;
   std::uint64_t done = 0;
   while (const auto count = lines.read(rows, kRows)) {
     for_each_in_parallel(count, model.thread_count(),
@@ -64,11 +71,13 @@ StreamFacts score_choices(const std::string& learn, const std::string& input,
     for (std::size_t i = 0; i < count; ++i) {
       const auto& line = choices[i];
       if (!line.problem.empty()) bad_lines.add(lines.lines().name(), line.line, line.problem);
+      left_out.add(line.left_out);
       take(line);
     }
     done += count;
     progress.update(done, lines.lines().bytes_read(), lines.lines().size());
   }
+  std::fputs(left_out.describe().c_str(), stderr);
   bad_lines.summarize();
   bad_lines.require_use(lines.lines().name(), done);
   return stream->facts();

@@ -19,11 +19,13 @@ struct ScoredChoices {
   std::vector<std::string_view> candidates;
   std::vector<double> scores;  // of each candidate
   std::string problem;         // if not empty, there are no scores
+  std::vector<LeftOut> left_out;
 };
 
 // Learns the table `learn`, unless it is empty, scores the candidates of each line of `input` and
 // hands the lines to `take`, in order. TSV: context, candidate, candidate, ... JSONL: members x and
-// candidates. Returns what the stream knows of itself. Throws a UselessTableError if nearly no line
+// candidates. Tells on standard error which views were left out, and returns what the stream knows
+// of itself. Throws a UselessTableError if nearly no line
 // of one of the two was of use.
 StreamFacts score_choices(const std::string& learn, const std::string& input,
                           const TableArguments& table, const ModelArguments& model,

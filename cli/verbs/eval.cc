@@ -6,11 +6,13 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cmath>
+#include <cstdio>
 #include <map>
 #include <memory>
 #include <nlohmann/json.hpp>
 
 #include "cli/session/describe_views.h"
+#include "cli/session/left_out_tally.h"
 #include "cli/session/session.h"
 #include "cli/table/pair_table.h"
 #include "cli/verbs/choices.h"
@@ -213,7 +215,11 @@ class EvalPass {
   [[nodiscard]] const PairBatch& batch() const { return batch_; }
   // Tells what was wrong with them.
   void report(const std::vector<PairProblem>& problems) { table_.report(batch_, problems); }
-  void finish() { table_.finish(); }
+  void add_left_out(const std::vector<LeftOut>& left_out) { left_out_.add(left_out); }
+  void finish() {
+    std::fputs(left_out_.describe().c_str(), stderr);
+    table_.finish();
+  }
 
   [[nodiscard]] Session& stream() { return *stream_; }
   [[nodiscard]] const StreamSpec& spec() const { return spec_; }
@@ -225,6 +231,7 @@ class EvalPass {
   PairTable table_;
   const bool learns_;
   PairBatch batch_;
+  LeftOutTally left_out_;
 };
 
 }  // namespace
@@ -258,6 +265,7 @@ void run_eval_detect(const DetectArguments& arguments) {
       pass.stream().score(batch.pairs(), results);
     }
     pass.report(results.problems);
+    pass.add_left_out(results.left_out);
     for (std::size_t i = 0; i < batch.size(); ++i) {
       if (std::isnan(results.scores[i])) continue;
       labelled.add(batch.rows.field(batch.row_of[i], PairTable::kExtra), results.scores[i]);
@@ -314,6 +322,7 @@ void EvalNextArguments::add_to(CLI::App& verb) {
 void run_eval_next(const EvalNextArguments& arguments) {
   EvalPass pass(arguments);
   std::vector<PairProblem> problems;
+  std::vector<LeftOut> left_out;
   EarlierTexts earlier;
   Random random(pass.spec().seed);
   std::vector<std::string_view> candidates;
@@ -326,7 +335,8 @@ void run_eval_next(const EvalNextArguments& arguments) {
       earlier.draw(batch.y[i], random, candidates);
       const auto first = all_scores.size();
       all_scores.resize(first + candidates.size());
-      pass.stream().rank(batch.x[i], candidates, all_scores.data() + first, problems);
+      pass.stream().rank(batch.x[i], candidates, all_scores.data() + first, problems, left_out);
+      pass.add_left_out(left_out);
       if (!problems.empty()) all_scores.resize(first);
     }
     for (const auto text : batch.y) earlier.add(text);

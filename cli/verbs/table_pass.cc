@@ -4,10 +4,10 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <cstdio>
 #include <filesystem>
 
 #include "cli/session/local_session.h"
-#include "wire/printable.h"
 
 namespace phsic {
 
@@ -119,10 +119,7 @@ bool TablePass::next() {
     session_->score(batch_.pairs(), results_);
   }
   if (watch_) watch_->look(batch_.pairs(), results_);
-  for (const auto& [row, view, message] : results_.left_out) {
-    auto& [count, why] = left_out_[view];
-    if (count++ == 0) why = message;
-  }
+  left_out_.add(results_.left_out);
   find_pairs_of_rows();
   // What a rule rejects is no bad line where it is asked for.
   told_ = results_.problems;
@@ -153,10 +150,7 @@ bool TablePass::ends_at(std::size_t pair) const {
 void TablePass::report() { table_->report(batch_, told_); }
 
 void TablePass::finish() {
-  for (const auto& [view, what] : left_out_) {
-    fmt::print(stderr, "phsic: {} pairs were scored without the view {}, the first because of {}\n",
-               what.count, printable(view), printable(what.why));
-  }
+  std::fputs(left_out_.describe().c_str(), stderr);
   table_->finish();
 }
 

@@ -6,7 +6,6 @@
 //   --model FILE    all pairs are scored with a model of before; --no-learn: with a daemon's
 #pragma once
 
-#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -14,6 +13,7 @@
 
 #include "cli/arguments.h"
 #include "cli/session/duplicate_watch.h"
+#include "cli/session/left_out_tally.h"
 #include "cli/session/session.h"
 #include "cli/table/pair_table.h"
 
@@ -88,12 +88,7 @@ class TablePass {
   PairResults results_;
   std::vector<std::size_t> pair_of_;
   std::vector<PairProblem> told_;
-  // Of pairs that a view was left out of, by the view: how many, and why the first.
-  struct LeftOutPairs {
-    std::size_t count = 0;
-    std::string why;
-  };
-  std::map<std::string, LeftOutPairs> left_out_;
+  LeftOutTally left_out_;
 };
 
 }  // namespace phsic

@@ -73,6 +73,27 @@ class Views(Case):
         self.assertRegex(done.stderr.decode(), r"\d+ pairs were scored without the view wordvec, the "
                                                "first because of nothing in it that the encoder knows")
 
+    def test_views_that_are_left_out_are_told_wherever_pairs_are_scored(self):
+        few = self.word_view(words=[*WORDS[:9], *map(translate, WORDS[:9])])
+        views = ["--view", "hashing:dim=16", *few]
+        model = self.folder / "m.phsic"
+        told = run("learn", "-o", model, *views, stdin=table(3000, damage=0))
+        self.assertRegex(told, r"wordvec 0\.[1-9]")  # or nothing is tested
+        known, unknown = WORDS[0], WORDS[15]
+        choices = self.file("choices.tsv", f"{unknown}\t{translate(known)}\t{translate(unknown)}\n"
+                                           f"{known}\t{translate(known)}\t{translate(unknown)}\n")
+        for verb in (["rank"], ["eval", "rank"]):
+            told = attempt(*verb, "--model", model, choices)
+            self.assertEqual(told.returncode, 0, told.stderr)
+            self.assertIn("3 pairs were scored without the view wordvec, the first because of nothing "
+                          "in it that the encoder knows", told.stderr.decode())
+        told = attempt("score", "--model", model, stdin=f"{unknown}\t{translate(known)}\n")
+        self.assertIn("1 pair was scored without the view wordvec, because of nothing in it",
+                      told.stderr.decode())
+        labelled = tsv(bitext(3000, 1, 0.2))
+        told = attempt("eval", "detect", "--label", 1, "-x", 2, "-y", 3, *views, stdin=labelled)
+        self.assertRegex(told.stderr.decode(), r"\d+ pairs were scored without the view wordvec")
+
     def test_a_model_file_has_its_views(self):
         corpus = self.file("corpus.tsv", table())
         model = self.folder / "m.phsic"

@@ -168,7 +168,8 @@ TEST_CASE("Many threads encode with one encoder and rank with one stream") {
   const auto rank = [&](std::size_t i) {
     std::vector<double> scores(20);
     std::vector<PairProblem> found;
-    stream->rank(texts.x[i], std::span(texts.y).first(20), scores.data(), found);
+    std::vector<LeftOut> left_out;
+    stream->rank(texts.x[i], std::span(texts.y).first(20), scores.data(), found, left_out);
     return scores;
   };
   std::vector<std::vector<double>> together(200);
