@@ -96,6 +96,8 @@ TEST_CASE("The configurations that come along are accepted") {
   }
   const auto dialogue = read_config(source_path("config/dialogue.yaml"), {});
   CHECK(dialogue.streams.front().spec.views.size() == 2);
+  CHECK(dialogue.streams.front().feed_texts);
+  CHECK(dialogue.streams.front().decide.cut == chat.streams.front().decide.cut);
   const auto bitext = read_config(source_path("config/bitext.yaml"), {});
   CHECK(bitext.streams.size() == 2);
   CHECK(bitext.streams[1].queue_bytes == 512U << 20U);
