@@ -85,6 +85,7 @@ class LabelledScores {
       Json out;
       out["auc"] = auc;
       out["self_auc"] = self_auc(facts);
+      if (!facts.views.empty()) out["views"] = views_json(facts.views);
       out["pairs"] = judged;
       fmt::print("{}\n", for_output(out.dump(-1, ' ', false, Json::error_handler_t::replace)));
       return;
@@ -147,8 +148,9 @@ class Ranking {
       out["mrr"] = mrr;
       for (const auto& [k, share] : recall) out[fmt::format("recall@{}", k)] = share;
       out["self_auc"] = self_auc(facts);
+      if (!facts.views.empty()) out["views"] = views_json(facts.views);
       out["lines"] = lines();
-      fmt::print("{}\n", out.dump());
+      fmt::print("{}\n", for_output(out.dump(-1, ' ', false, Json::error_handler_t::replace)));
       return;
     }
     fmt::print("{:<14} {}\n{:<14} {:.4f}\n{:<14} {:.4f}\n", "lines", lines(), "AUC", auc, "MRR",

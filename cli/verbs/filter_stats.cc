@@ -10,6 +10,8 @@
 #include <utility>
 #include <vector>
 
+#include "cli/session/describe_views.h"
+
 namespace phsic {
 namespace {
 
@@ -64,6 +66,7 @@ FilterStats::Facts FilterStats::facts_of(const Session& session) {
   const auto stream = session.facts();
   facts.estimator = stream.estimator;
   if (stream.accuracy) facts.self_auc = stream.accuracy->auc;
+  facts.views = stream.views;
   const auto& calibration = session.calibration();
   const auto& cut = session.plan().cut;
   const auto floor = calibration.p_value(std::numeric_limits<double>::infinity());
@@ -112,13 +115,14 @@ std::string FilterStats::json(const Facts& facts) const {
   out["cut"] = facts.cut;
   out["estimator"] = facts.estimator;
   out["self_auc"] = json_number(facts.self_auc);
+  if (!facts.views.empty()) out["views"] = views_json(facts.views);
   out["random_share"] = json_number(random_share());
   out["good_lost_estimate"] = json_number(good_lost(facts));
   auto& p_values = out["p_values"] = FilterJson::array();
   for (std::size_t i = 0; i < kBounds.size(); ++i) {
     p_values.push_back({{"up_to", kBounds[i]}, {"pairs", p_values_[i]}});
   }
-  return out.dump(2) + '\n';
+  return out.dump(2, ' ', false, FilterJson::error_handler_t::replace) + '\n';
 }
 
 std::string FilterStats::summary(const Facts& facts) const {

@@ -139,3 +139,10 @@ class Views(Case):
 
 if __name__ == "__main__":
     unittest.main()
+        self.assertEqual([view["name"] for view in found["views"]], ["hashing", "words"])
+        self.assertAlmostEqual(sum(view["weight"] for view in found["views"]), 1)
+        stats = self.folder / "stats.json"
+        run("filter", "--config", config, "--stats", stats, stdin=table())
+        for view in json.loads(stats.read_text())["views"]:
+            self.assertEqual(set(view), {"name", "weight", "self_auc"})
+            self.assertGreater(view["self_auc"], 0.5)
