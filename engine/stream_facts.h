@@ -18,6 +18,7 @@ struct ViewFacts {
   std::string estimator;  // in use
   double ridge = 0;
   std::optional<Accuracy> accuracy;  // self-measured, by itself
+  std::string problem;               // why it has no model, if so and known
 };
 
 struct StreamFacts {

@@ -93,6 +93,7 @@ void ViewStream::Frozen::build() {
                    [](const auto& part) { return part.problem.empty(); })) {
     throw Error(fmt::format("{}: {}", names_.front(), parts_.front().problem));
   }
+  for (const auto& part : parts_) model_.problems.push_back(part.problem);
   auto found = sightings_.held_back(std::move(held_back));
   begin_at_even_row(found);
   choose(found);

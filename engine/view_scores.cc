@@ -32,13 +32,6 @@ const PairProblem* problem_at(const std::vector<PairProblem>& problems, std::siz
   return found != problems.end() && found->row == row ? &*found : nullptr;
 }
 
-// Of one view by itself; candidates have a problem of their x, too.
-std::string_view why_unasked(const Batch& view, std::size_t row) {
-  if (const auto* problem = problem_at(view.problems, row)) return problem->message;
-  if (const auto* problem = problem_at(view.problems, PairProblem::kNoRow)) return problem->message;
-  return kNothingKnown;
-}
-
 void mark_view(const Batch& view, std::uint8_t bit, Batch& batch) {
   const auto x = view.x.view();
   const auto y = view.y.view();
@@ -126,6 +119,12 @@ bool is_scored(const Batch& batch, std::size_t row) {
 }
 
 }  // namespace
+
+std::string_view why_unasked(const Batch& view, std::size_t row) {
+  if (const auto* problem = problem_at(view.problems, row)) return problem->message;
+  if (const auto* problem = problem_at(view.problems, PairProblem::kNoRow)) return problem->message;
+  return kNothingKnown;
+}
 
 bool finds_something(const Items<float>& x, std::size_t i, const Items<float>& y, std::size_t j) {
   return !is_nothing(x, i) && !is_nothing(y, j);

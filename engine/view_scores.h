@@ -20,6 +20,10 @@ inline constexpr std::string_view kNothingKnown = "nothing in it that the encode
 [[nodiscard]] bool finds_something(const Items<float>& x, std::size_t i, const Items<float>& y,
                                    std::size_t j);
 
+// Why one view by itself, which finds nothing in a row or cannot read it, was not asked. Candidates
+// have a problem of their x, too.
+[[nodiscard]] std::string_view why_unasked(const Batch& view, std::size_t row);
+
 // Finds out which views see which pairs, when all views have encoded them.
 void mark_seen(Batch& batch);
 // In which candidates a view finds something that has ranked them. To be called for each that is

@@ -11,7 +11,9 @@ std::vector<ViewFacts> views_of(const PublishedModel& published) {
   for (std::size_t v = 0; published.viewed != nullptr && v < published.viewed->names.size(); ++v) {
     const auto& part = *published.viewed->parts[v];
     views.push_back({published.viewed->names[v], published.viewed->blend.parts()[v].weight,
-                     part.estimator(), part.facts()->ridge, part.facts()->accuracy});
+                     part.estimator(), part.facts()->ridge, part.facts()->accuracy, ""});
+    const auto& problems = published.viewed->problems;
+    if (part.estimator().empty() && v < problems.size()) views.back().problem = problems[v];
   }
   return views;
 }

@@ -20,6 +20,9 @@ struct ViewedModel {
   Blend blend;
   Calibration calibration;  // of the blended score
   ModelFacts facts;         // likewise; its dependence is that of the view that counts most
+  // Why the model of each view could not be built anew; empty where it was. Nobody knows after it
+  // was kept: then there are none.
+  std::vector<std::string> problems;
   // The views that do not count and yet can be asked, the best by its self-AUC first: they score
   // what no view that counts finds anything in.
   std::vector<std::size_t> others;

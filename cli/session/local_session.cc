@@ -84,6 +84,7 @@ void LocalSession::score(const TextPairs& pairs, PairResults& results) {
                  });
   report(results.problems);
   report_left_out(results);
+  watch_views(false);
 }
 
 void LocalSession::learn(const TextPairs& pairs, std::vector<PairProblem>& problems) {
@@ -96,8 +97,15 @@ void LocalSession::learn_and_refresh(const TextPairs& pairs, std::vector<PairPro
   if (cycle_.is_due()) cycle_.refresh(PairExtent::kWithoutHeldBack);
 }
 
+void LocalSession::watch_views(bool learns) {
+  has_taught_ = has_taught_ || learns;
+  if (has_taught_ && !learns) return;
+  for (std::size_t k = 0; k < chunks_used_; ++k) blind_views_.add(chunks_[k].batch);
+}
+
 void LocalSession::learn_all(const TextPairs& pairs, std::vector<PairProblem>& problems) {
   for_each_chunk(pairs, Keys::kAll, [](Chunk&, std::size_t) {});
+  watch_views(true);
   report(problems);
   // What is only taught is kept unless there is something against it, as in a daemon.
   constexpr Decision kTaught{Verdict::kKeep, reasons::kNone};
@@ -124,6 +132,7 @@ void LocalSession::score_then_learn(const TextPairs& pairs, PairResults& results
   });
   report(results.problems);
   report_left_out(results);
+  watch_views(true);
   for (std::size_t i = 0; i < pairs.x.size(); ++i) {
     auto& decision = results.decisions[i];
     decision = settle(pairs, i / kChunkPairs, i % kChunkPairs, decision);

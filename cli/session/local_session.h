@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "cli/session/blind_views.h"
 #include "cli/session/session.h"
 #include "decide/decision_memory.h"
 #include "decide/learned_pairs.h"
@@ -32,6 +33,9 @@ class LocalSession : public Session {
   void rank(std::string_view x, std::span<const std::string_view> candidates, double* scores,
             std::vector<PairProblem>& problems, std::vector<LeftOut>& left_out) const override;
   [[nodiscard]] StreamFacts facts() const override;
+  [[nodiscard]] std::string blind_views() const override {
+    return blind_views_.describe(facts().views);
+  }
   [[nodiscard]] const DecidePlan& plan() const override { return memory_.plan(); }
   [[nodiscard]] const Calibration& calibration() const override {
     return stream_->published()->calibration();
@@ -78,12 +82,16 @@ class LocalSession : public Session {
   void learn_encoded(const TextPairs& pairs);
   void report(std::vector<PairProblem>& problems) const;
   void report_left_out(PairResults& results) const;
+  // Looks for views of no use in the pairs at hand. A run that learns is told of what it learns.
+  void watch_views(bool learns);
 
   std::unique_ptr<Stream> stream_;
   DecisionMemory memory_;
   LearnedPairs learned_;
   ModelCycle cycle_;
   std::size_t threads_;
+  BlindViews blind_views_;
+  bool has_taught_ = false;  // pairs of this run
   bool keeps_texts_ = false;
   bool notes_learned_ = false;
   bool discounts_ = false;

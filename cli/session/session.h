@@ -67,6 +67,9 @@ class Session {
                     std::vector<LeftOut>& left_out) const = 0;
 
   [[nodiscard]] virtual StreamFacts facts() const = 0;
+  // A line for standard error for each view of the stream that was of no use to any of the pairs
+  // learned, or scored if none was learned; empty where nobody can tell.
+  [[nodiscard]] virtual std::string blind_views() const { return {}; }
   // What holds for decisions.
   [[nodiscard]] virtual const DecidePlan& plan() const = 0;
   // What scores of the present model mean; empty when that is not known.

@@ -78,6 +78,7 @@ StreamFacts score_choices(const std::string& learn, const std::string& input,
     progress.update(done, lines.lines().bytes_read(), lines.lines().size());
   }
   std::fputs(left_out.describe().c_str(), stderr);
+  std::fputs(stream->blind_views().c_str(), stderr);
   bad_lines.summarize();
   bad_lines.require_use(lines.lines().name(), done);
   return stream->facts();

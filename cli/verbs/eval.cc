@@ -220,6 +220,7 @@ class EvalPass {
   void add_left_out(const std::vector<LeftOut>& left_out) { left_out_.add(left_out); }
   void finish() {
     std::fputs(left_out_.describe().c_str(), stderr);
+    std::fputs(stream_->blind_views().c_str(), stderr);
     table_.finish();
   }
 

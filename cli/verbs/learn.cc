@@ -4,6 +4,7 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <cstdio>
 #include <filesystem>
 #include <utility>
 
@@ -171,6 +172,7 @@ void run_learn(const LearnArguments& arguments) {
   model.learned = session->learned_pairs();
   model.copy.serving.parts[kDecidePart] = session->memory().save();
   const auto told = describe_learned(*session);
+  const auto blind = session->blind_views();
   model.copy.stream = session->release();
   if (arguments.update && time_of(arguments.output) != before) {
     throw Error(fmt::format("{}: found it changed meanwhile, expected one update at a time",
@@ -178,6 +180,7 @@ void run_learn(const LearnArguments& arguments) {
   }
   const auto bytes = write_model(arguments.output, model);
   fmt::print("{}: {} bytes, {}", printable(arguments.output), bytes, told);
+  std::fputs(blind.c_str(), stderr);
 }
 
 }  // namespace phsic

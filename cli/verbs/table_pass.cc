@@ -151,6 +151,7 @@ void TablePass::report() { table_->report(batch_, told_); }
 
 void TablePass::finish() {
   std::fputs(left_out_.describe().c_str(), stderr);
+  std::fputs(session_->blind_views().c_str(), stderr);
   table_->finish();
 }
 

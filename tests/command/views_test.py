@@ -94,6 +94,22 @@ class Views(Case):
         told = attempt("eval", "detect", "--label", 1, "-x", 2, "-y", 3, *views, stdin=labelled)
         self.assertRegex(told.stderr.decode(), r"\d+ pairs were scored without the view wordvec")
 
+    def test_a_view_that_can_read_nothing_is_told(self):
+        foreign = self.word_view(words=["nobody", "says", "this"])
+        views = ["--view", HASHING, *foreign]
+        corpus = self.file("corpus.tsv", table(600))
+        labelled = self.file("labelled.tsv", tsv(bitext(600, 1, 0.2)))
+        line = "the view wordvec could read none of 600 pairs: nothing in it that the encoder knows"
+        model = self.folder / "m.phsic"
+        for arguments in (["learn", corpus, "-o", model], ["score", corpus], ["filter", corpus],
+                          ["eval", "detect", "--label", 1, "-x", 2, "-y", 3, labelled]):
+            told = attempt(*arguments, *views)
+            self.assertEqual(told.returncode, 0, told.stderr)
+            self.assertIn(line, told.stderr.decode())
+        self.assertIn(line, attempt("score", "--model", model, corpus).stderr.decode())
+        self.assertNotIn("could read none", attempt("score", "--view", HASHING, "--view", "hashing:dim=16",
+                                                    corpus).stderr.decode())
+
     def test_a_model_file_has_its_views(self):
         corpus = self.file("corpus.tsv", table())
         model = self.folder / "m.phsic"
@@ -124,6 +140,13 @@ class Views(Case):
                        "encoder": {"name": "wordvec", "file": str(vectors), "cache": "off"}}]}))
         found = self.facts("--config", config)
         self.assertGreater(found["auc"]["all"], 0.8)
+        self.assertEqual([view["name"] for view in found["views"]], ["hashing", "words"])
+        self.assertAlmostEqual(sum(view["weight"] for view in found["views"]), 1)
+        stats = self.folder / "stats.json"
+        run("filter", "--config", config, "--stats", stats, stdin=table())
+        for view in json.loads(stats.read_text())["views"]:
+            self.assertEqual(set(view), {"name", "weight", "self_auc"})
+            self.assertGreater(view["self_auc"], 0.5)
         self.assertIn("words", run("eval", "detect", "--label", 1, "-x", 2, "-y", 3, "--config", config,
                                    self.folder / "labelled.tsv"))
 
@@ -139,10 +162,3 @@ class Views(Case):
 
 if __name__ == "__main__":
     unittest.main()
-        self.assertEqual([view["name"] for view in found["views"]], ["hashing", "words"])
-        self.assertAlmostEqual(sum(view["weight"] for view in found["views"]), 1)
-        stats = self.folder / "stats.json"
-        run("filter", "--config", config, "--stats", stats, stdin=table())
-        for view in json.loads(stats.read_text())["views"]:
-            self.assertEqual(set(view), {"name", "weight", "self_auc"})
-            self.assertGreater(view["self_auc"], 0.5)
