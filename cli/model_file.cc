@@ -59,7 +59,7 @@ ModelFile options_in(const YamlNode& mapping, const std::string& file,
       StreamSpec().set(entry.key, notation);
       said.options.emplace_back(entry.key, notation);
     } catch (const Error& problem) {
-      problems.push_back(fmt::format("{}:{}: {}", file, entry.line, problem.what()));
+      problems.push_back(fmt::format("{}:{}: {}", file, line_of_problem(entry), problem.what()));
     }
   }
   return said;

@@ -380,7 +380,7 @@ void ConfigReader::set_stream_option(const Chosen& option, StreamSettings& strea
     known.set(stream.spec, notation);
     stream.options.emplace_back(entry.key, notation);
   } catch (const Error& problem) {
-    problems_.add(entry.line, option.path, problem.what());
+    problems_.add(line_of_problem(entry), option.path, problem.what());
   }
 }
 

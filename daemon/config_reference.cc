@@ -61,8 +61,9 @@ These say what it is; they are also options of the [command](command.md):
 
 constexpr std::string_view kDeciding = R"(
 An encoder is written in one line, `hashing:dim=2048`, or as a mapping, `{name: hashing, dim: 2048}`. There
-may be a half-life or a window, not both. An item of `views` is an encoder, or a mapping with options of the view,
-see [command.md](command.md#views).
+may be a half-life or a window, not both. An item of `views` is an encoder in one line, or a mapping with options of
+the view, where the encoder is one of them: `{encoder: {name: wordvec, file: words.vec}, ridge: 0.3}`; see
+[command.md](command.md#views).
 
 These say what is decided about its pairs, see [filtering.md](filtering.md):
 

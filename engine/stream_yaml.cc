@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "core/error.h"
+#include "engine/view_spec.h"
 
 namespace phsic {
 namespace {
@@ -83,8 +84,27 @@ std::string notation_of(const YamlNode& value) {
 }
 
 std::string notation_of(const YamlEntry& option) {
-  const bool is_list = option.key == "views" && option.value.kind == YamlNode::Kind::kList;
-  return is_list ? views_notation(option.value) : notation_of(option.value);
+  if (option.key != "views") return notation_of(option.value);
+  if (option.value.kind != YamlNode::Kind::kList) {
+    throw Error(fmt::format("found {}, expected a list of views: lines that begin with \"- \"",
+                            option.value.describe()));
+  }
+  return views_notation(option.value);
+}
+
+int line_of_problem(const YamlEntry& option) {
+  if (option.key != "views") return option.line;
+  YamlNode some = option.value;
+  some.items.clear();
+  for (const auto& item : option.value.items) {
+    some.items.push_back(item);
+    try {
+      static_cast<void>(parse_views(views_notation(some)));
+    } catch (const Error&) {
+      return item.line;
+    }
+  }
+  return option.line;
 }
 
 std::vector<std::pair<std::string, std::string>> read_stream_yaml(
@@ -121,14 +141,15 @@ std::vector<std::pair<std::string, std::string>> read_stream_yaml(
     try {
       notation = notation_of(*entry);
     } catch (const Error& problem) {
-      problems.emplace_back(entry->line, fmt::format("{}: {}", entry->key, problem.what()));
+      problems.emplace_back(line_of_problem(*entry),
+                            fmt::format("{}: {}", entry->key, problem.what()));
       continue;
     }
     try {
       spec.set(entry->key, notation);
       options.emplace_back(entry->key, notation);
     } catch (const Error& problem) {
-      problems.emplace_back(entry->line, problem.what());
+      problems.emplace_back(line_of_problem(*entry), problem.what());
     }
   }
   if (problems.empty()) return options;

@@ -29,4 +29,7 @@ std::vector<std::pair<std::string, std::string>> read_stream_yaml(
     const std::string& file, StreamSpec& spec,
     const std::function<bool(const YamlEntry&)>& take_other = {});
 
+// The line of an option that is wrong: that of the first wrong item if it is the list of views.
+[[nodiscard]] int line_of_problem(const YamlEntry& option);
+
 }  // namespace phsic

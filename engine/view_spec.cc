@@ -48,6 +48,14 @@ std::string call(const ViewSpec& view, const Call& name_of) {
   return name_of(*x) + "/" + name_of(*y);
 }
 
+// For who writes a view as an encoder is written: {name: wordvec, file: g.vec}.
+std::string advice_for_encoder(const Json& view, const std::string& option) {
+  const auto name = view.find("name");
+  if (name == view.end() || !name->is_string() || view.contains("encoder")) return {};
+  return fmt::format("; if {} is an encoder, write {{encoder: {{name: {}, {}: ...}}}}",
+                     name->get<std::string>(), name->get<std::string>(), option);
+}
+
 ViewSpec parse_view(const Json& json) {
   ViewSpec view;
   if (json.is_string()) {
@@ -66,8 +74,8 @@ ViewSpec parse_view(const Json& json) {
     } else if (is_view_option(name)) {
       view.options.emplace_back(name, value.get<std::string>());
     } else {
-      throw Error(fmt::format("a view has no option {}, expected name or one of {}", name,
-                              fmt::join(kViewOptions, ", ")));
+      throw Error(fmt::format("a view has no option {}, expected name or one of {}{}", name,
+                              fmt::join(kViewOptions, ", "), advice_for_encoder(json, name)));
     }
   }
   std::stable_sort(view.options.begin(), view.options.end(), [](const auto& a, const auto& b) {

@@ -156,8 +156,16 @@ class Views(Case):
         self.assertIn("none", complaint("score", "--view", "none", "--view", HASHING, stdin="a\tb\n"))
         config = self.file("bad.yaml", "views:\n  - {encoder: hashing, half-life: 3}\n")
         told = complaint("score", "--config", config, stdin="a\tb\n")
-        self.assertIn("bad.yaml:1", told)
+        self.assertIn("bad.yaml:2", told)
         self.assertIn("a view has no option half-life", told)
+        for views, said in (("[hashing, {name: wordvec, file: w.vec}]",
+                             "if wordvec is an encoder, write {encoder: {name: wordvec, file: ...}}"),
+                            ("{a: hashing}", "found a mapping, expected a list of views"),
+                            ("hashing", "expected a list of views")):
+            config = self.file("bad.yaml", f"views: {views}\n")
+            self.assertIn(said, complaint("score", "--config", config, stdin="a\tb\n"))
+        config = self.file("bad.yaml", "views:\n  - hashing\n  - hashing:dim=64\n  - hashing\n")
+        self.assertIn("bad.yaml:4", complaint("score", "--config", config, stdin="a\tb\n"))
 
 
 if __name__ == "__main__":
