@@ -1,5 +1,6 @@
 // How a stream with several views is kept: as its views are, and what they have in common.
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <utility>
 
@@ -48,7 +49,7 @@ class ViewStream::State : public StreamState {
 };
 
 std::vector<StreamTrait> ViewStream::identity() const {
-  std::vector<StreamTrait> traits;
+  std::vector<StreamTrait> traits = {{"views", fmt::format("{}", fmt::join(names_, ", "))}};
   for (std::size_t v = 0; v < views_.size(); ++v) {
     for (auto& trait : views_[v]->identity()) {
       traits.push_back({fmt::format("view {}, {}", names_[v], trait.name), std::move(trait.value)});

@@ -311,6 +311,10 @@ TEST_CASE("What is no state of phsicd is refused with what it is") {
 
 TEST_CASE("Differences of identities are told with both values") {
   CHECK(identity_differences("a: 1\nb: 2\n", "a: 1\nb: 2\n").empty());
+  CHECK(identity_differences("views: hashing, words\nview words, seed: 1\n", "seed: 1\n") ==
+        std::vector<std::string>{"views: found hashing, words; expected one encoder"});
+  CHECK(identity_differences("views: a, b\nview a, seed: 1\n", "views: a, c\nview a, seed: 2\n") ==
+        std::vector<std::string>{"views: found a, b; expected a, c"});
   CHECK(identity_differences("a: 1\nb: 2\n", "a: 3\nc: 4\n") ==
         std::vector<std::string>{"a: found 1, expected 3", "c: found nothing, expected 4",
                                  "b: found 2, expected nothing"});
