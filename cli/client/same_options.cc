@@ -35,7 +35,8 @@ StreamSpec spec_from(const OptionMap& options) {
   for (const auto& [name, value] : general_first({options.begin(), options.end()})) {
     if (is_stream_option(name)) spec.set(name, value);
   }
-  return spec;
+  // One view is the stream that it would be without.
+  return spec.views.size() == 1 ? spec.of_view(0) : spec;
 }
 
 DecidePlan plan_from(const OptionMap& options) {
@@ -47,6 +48,12 @@ DecidePlan plan_from(const OptionMap& options) {
 bool makes_a_difference(const OptionMap& present, const std::string& name,
                         const std::string& value) {
   auto changed = present;
+  // As with flags and a file: an encoder takes the place of views, and they of it.
+  if (name == "views") {
+    std::erase_if(changed, [](const auto& option) { return option.first.ends_with("encoder"); });
+  } else if (name.ends_with("encoder")) {
+    changed.erase("views");
+  }
   changed[name] = value;
   try {
     return spec_from(changed) != spec_from(present) || plan_from(changed) != plan_from(present);
@@ -99,7 +106,7 @@ void require_same_options(const OptionList& wanted, const RemoteStream& stream,
     if (!makes_a_difference(present, name, value)) continue;
     problems.push_back(
         fmt::format("--{}: found {}, but stream {} of {} has {}; expected the same, or nothing",
-                    name, value, printable(stream.name), endpoint,
+                    name == "views" ? "view" : name, value, printable(stream.name), endpoint,
                     is_said ? printable(has->second) : instead_of(name, present)));
   }
   if (!problems.empty()) throw Error(fmt::format("{}", fmt::join(problems, "\n")));

@@ -27,6 +27,25 @@ TEST_CASE("Options that mean what the stream has are fine, however they are writ
   CHECK_NOTHROW(require_same({{"rank", "3"}, {"rank", "256"}}));
 }
 
+TEST_CASE("One view is the encoder that it has") {
+  const RemoteStream plain{"chat", {{"encoder", "hashing:dim=128"}}, 0, 0};
+  const RemoteStream viewed{"chat", {{"views", R"([{"encoder":"hashing:dim=128"}])"}}, 0, 0};
+  for (const auto* stream : {&plain, &viewed}) {
+    CHECK_NOTHROW(
+        require_same_options({{"views", R"([{"encoder":"hashing:dim=128"}])"}}, *stream, "e"));
+    CHECK_NOTHROW(require_same_options({{"encoder", "hashing:dim=128"}}, *stream, "e"));
+    CHECK_THROWS_WITH(
+        require_same_options({{"views", R"([{"encoder":"hashing:dim=64"}])"}}, *stream, "e"),
+        Contains("--view: found"));
+    CHECK_THROWS_WITH(require_same_options({{"encoder", "hashing:dim=64"}}, *stream, "e"),
+                      Contains("--encoder: found"));
+  }
+  CHECK_THROWS_WITH(
+      require_same_options({{"views", R"([{"encoder":"hashing:dim=128"},{"encoder":"hashing"}])"}},
+                           plain, "e"),
+      Contains("--view: found"));
+}
+
 TEST_CASE("Every option that means something else is told with both values") {
   CHECK_THROWS_WITH(require_same({{"encoder", "hashing:dim=64"}, {"rank", "3"}}),
                     Contains("--encoder: found hashing:dim=64") &&

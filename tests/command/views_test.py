@@ -129,7 +129,11 @@ class Views(Case):
         self.assertIn("deviations above random pairings",
                       run("explain", "--model", model, "river stone", translate("river")))
         # A stream of other views is another one.
-        self.assertIn("views", complaint("score", "--model", model, "--view", HASHING, corpus))
+        self.assertIn("--view: found", complaint("score", "--model", model, "--view", HASHING, corpus))
+        # One of the one encoder that it has is the same.
+        run("learn", corpus, "-o", model, "--force", "--encoder", HASHING)
+        self.assertEqual(run("score", "--model", model, "--view", HASHING, corpus),
+                         run("score", "--model", model, corpus))
 
     def test_views_in_a_file_have_options_of_their_own(self):
         vectors = self.vectors()
