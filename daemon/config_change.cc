@@ -32,7 +32,11 @@ void compare_specs(const StreamSettings& running, const StreamSettings& wanted,
   for (const auto& option : stream_options()) {
     if (stream_option_reloads(option.name)) continue;
     if (is_written_alike(running, wanted, option.name)) continue;
-    refused.push_back(fmt::format("streams.{}.{}: {}", running.name, option.name, kChanged));
+    const char* advice = option.name != "views" ? ""
+                                                : "; for other views restart it, with a state that "
+                                                  "`phsic state rebuild` has made";
+    refused.push_back(
+        fmt::format("streams.{}.{}: {}{}", running.name, option.name, kChanged, advice));
   }
 }
 

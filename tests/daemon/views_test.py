@@ -173,6 +173,7 @@ class Views(Case):
         daemon.config["streams"]["chat"] = {**STREAM, "views": VIEWS[:1]}
         self.assertEqual(daemon.reload()["refused_reloads"], 1)
         self.assertIn("streams.chat.views", daemon.log())
+        self.assertIn("phsic state rebuild", daemon.log())
         self.assertEqual(daemon.stop(), 0)
         refused = daemon.refuses()
         self.assertIn("views: found grams, hashing; expected one encoder", refused)
