@@ -85,6 +85,9 @@ bool Options::flag(std::string_view name) const {
 
 std::string Options::text(std::string_view name) const {
   const auto& found = value(name);
+  if (found.is_null()) {
+    throw std::invalid_argument(fmt::format("option {} is missing, expected {}=TEXT", name, name));
+  }
   if (!found.is_string()) throw wrong(name, found, "a text");
   return found.get<std::string>();
 }

@@ -200,7 +200,7 @@ TEST_CASE("An option out of its range is refused") {
   const auto refusal = [](const std::string& options) {
     return opening_error(shipped("wordvec"), options);
   };
-  CHECK(refusal("{}") == "option file is null, expected a text");
+  CHECK(refusal("{}") == "option file is missing, expected file=TEXT");
   CHECK(refusal(R"({"file": "x", "weight": "tfidf"})") ==
         "option weight is \"tfidf\", expected one of sum, mean, sif");
   CHECK(refusal(R"({"file": "x", "cache": ""})") ==
