@@ -11,6 +11,8 @@
 #include <cstring>
 #include <stdexcept>
 
+#include "plugins/path_fault.h"
+
 namespace phsic::plugins {
 namespace {
 
@@ -22,7 +24,7 @@ std::invalid_argument system_fault(const std::string& name) {
 
 int open_to_read(const std::string& path) {
   const int descriptor = open(path.c_str(), O_RDONLY | O_CLOEXEC);
-  if (descriptor < 0) throw system_fault(path);
+  if (descriptor < 0) throw std::invalid_argument(path_fault(path, errno));
   return descriptor;
 }
 

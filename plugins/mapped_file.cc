@@ -10,6 +10,8 @@
 #include <cstring>
 #include <stdexcept>
 
+#include "plugins/path_fault.h"
+
 namespace phsic::plugins {
 
 MappedFile::MappedFile(const std::string& path) {
@@ -19,7 +21,8 @@ MappedFile::MappedFile(const std::string& path) {
     throw std::invalid_argument(fmt::format("{}: {}", path, reason));
   };
   struct stat facts {};
-  if (file < 0 || fstat(file, &facts) != 0) fail(std::strerror(errno));
+  if (file < 0) throw std::invalid_argument(path_fault(path, errno));
+  if (fstat(file, &facts) != 0) fail(std::strerror(errno));
   if (!S_ISREG(facts.st_mode) || facts.st_size == 0) {
     fail("found no regular file or an empty one, expected a model");
   }

@@ -22,6 +22,7 @@
 #include <vector>
 
 #include "plugins/file_reader.h"
+#include "plugins/path_fault.h"
 #include "plugins/word_table_writer.h"
 #include "plugins/word_vectors_reader.h"
 #include "text/file_hash.h"
@@ -59,7 +60,7 @@ struct Model {
 Model look_at(const std::string& path, std::uint64_t limit) {
   struct stat facts {};
   if (stat(path.c_str(), &facts) != 0) {
-    throw std::invalid_argument(fmt::format("{}: {}", path, std::strerror(errno)));
+    throw std::invalid_argument(path_fault(path, errno));
   }
   if (!S_ISREG(facts.st_mode)) {
     throw std::invalid_argument(

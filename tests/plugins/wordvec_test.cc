@@ -1,4 +1,5 @@
 #include <catch2/catch.hpp>
+#include <filesystem>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <random>
@@ -207,6 +208,9 @@ TEST_CASE("An option out of its range is refused") {
         "option cache is \"\", expected auto, off or a folder");
   CHECK(refusal(R"({"file": "/nonexistent/words"})") ==
         "/nonexistent/words: No such file or directory");
+  CHECK(refusal(R"({"file": "none.vec"})") ==
+        "none.vec: No such file or directory (looked for in " +
+            std::filesystem::current_path().string() + ")");
 }
 
 }  // namespace phsic::tests
