@@ -117,6 +117,21 @@ void ModelArguments::add_view_of(const std::string& encoder) {
   add_view(encoder, chosen.emplace_back(kViews, "").second);
 }
 
+void ModelArguments::require_encoder_or_views(const StreamSpec& spec) const {
+  const bool has_encoder = spec.x_encoder != EncoderSpec() || spec.y_encoder != EncoderSpec();
+  if (spec.views.empty() || !has_encoder) return;
+  const auto place = [this](std::string_view flag, const auto& is_it) {
+    for (const auto& [name, value] : chosen) {
+      if (is_it(name)) return fmt::format("--{}", flag.empty() ? name : flag);
+    }
+    return fmt::format("{} in {}", flag.empty() ? "encoder" : kViews, config);
+  };
+  throw Error(
+      fmt::format("found {} beside {}, expected the encoder as one of the views",
+                  place("", [](const std::string& name) { return name.ends_with("encoder"); }),
+                  place("view", [](const std::string& name) { return name == kViews; })));
+}
+
 ModelArguments::Wanted ModelArguments::wanted() const {
   Wanted wanted;
   bool is_named = daemon.stream.empty();
@@ -135,8 +150,12 @@ ModelArguments::Wanted ModelArguments::wanted() const {
     for (const auto& [name, value] : general_first(chosen)) wanted.stream.set(name, value);
     static_cast<void>(decide_spec_of(decisions));
   } catch (const Error& problem) {
-    throw Error(fmt::format("--{}", problem.what()));
+    const std::string_view what = problem.what();
+    const bool is_views = what.starts_with(kViews);
+    throw Error(fmt::format("--{}{}", is_views ? "view" : "",
+                            what.substr(is_views ? std::string_view(kViews).size() : 0)));
   }
+  require_encoder_or_views(wanted.stream);
   override_options(wanted.options, chosen);
   override_decisions(wanted.decisions, decisions);
   wanted.decide = decide_spec_of(wanted.decisions);

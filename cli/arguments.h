@@ -63,6 +63,8 @@ struct ModelArguments {
 
  private:
   void add_view_of(const std::string& encoder);
+  // Throws an Error that names the two places where both are.
+  void require_encoder_or_views(const StreamSpec& spec) const;
   [[nodiscard]] std::unique_ptr<Session> open_own(const TableArguments& table,
                                                   StreamSpec* opened) const;
   [[nodiscard]] std::unique_ptr<Session> open_model(StreamSpec* opened) const;

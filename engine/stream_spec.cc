@@ -152,6 +152,22 @@ constexpr StreamOption kOptions[] = {
      }},
 };
 
+// An encoder of its own is there to be used.
+void require_vectors(const ViewSpec& view, const StreamSpec& spec) {
+  for (const auto& [name, value] : view.options) {
+    const bool is_x = name == "encoder" || name == "x-encoder";
+    const bool is_y = name == "encoder" || name == "y-encoder";
+    const auto* ignores = is_x && spec.x_kernel.takes_texts()   ? &spec.x_kernel
+                          : is_y && spec.y_kernel.takes_texts() ? &spec.y_kernel
+                                                                : nullptr;
+    if (ignores == nullptr) continue;
+    throw Error(
+        fmt::format("kernel: found {}, which looks at the text itself, beside the {} {}; "
+                    "expected one of them",
+                    ignores->to_string(), name, value));
+  }
+}
+
 }  // namespace
 
 std::span<const StreamOption> stream_options() { return kOptions; }
@@ -214,6 +230,7 @@ void StreamSpec::validate() const {
     try {
       const auto view = of_view(v);
       if (view.counts) throw Error("estimator: found pmi, expected one that needs no counts");
+      require_vectors(views[v], view);
       view.validate();
     } catch (const Error& problem) {
       throw Error(fmt::format("views: {}: {}", views[v].name, problem.what()));

@@ -125,10 +125,12 @@ std::vector<ViewSpec> parse_views(std::string_view json) {
       throw Error(fmt::format("found a view whose name has {} bytes, expected a name of {} at most",
                               views[v].name.size(), kLongestName));
     }
-    if (v > 0 && views[v].name == views[v - 1].name) {
-      throw Error(fmt::format("found two views named {}, expected a name for each of its own",
-                              views[v].name));
+    if (v == 0 || views[v].name != views[v - 1].name) continue;
+    if (views[v] == views[v - 1]) {
+      throw Error(fmt::format("found the view {} twice, expected it once", views[v].name));
     }
+    throw Error(fmt::format("found two views named {}, expected a name for each of its own",
+                            views[v].name));
   }
   return views;
 }

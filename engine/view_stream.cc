@@ -1,5 +1,7 @@
 #include "engine/view_stream.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <thread>
 
@@ -33,6 +35,16 @@ ViewStream::ViewStream(const StreamSpec& spec, const EncoderPath& path)
   for (std::size_t v = 0; v < spec.views.size(); ++v) {
     names_.push_back(spec.views[v].name);
     views_.push_back(std::make_unique<KernelStream>(spec.of_view(v), path));
+  }
+  for (std::size_t v = 0; v < views_.size(); ++v) {
+    for (std::size_t other = 0; other < v; ++other) {
+      if (views_[v]->identity() != views_[other]->identity()) continue;
+      if (spec.of_view(v).estimator != spec.of_view(other).estimator) continue;
+      throw Error(fmt::format(
+          "views: found {} and {}, which are the same, expected another encoder, kernel or "
+          "estimator for each",
+          names_[other], names_[v]));
+    }
   }
   accepted_.resize(views_.size());
   auto first = std::make_shared<ViewedModel>();

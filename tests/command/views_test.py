@@ -155,8 +155,17 @@ class Views(Case):
                                    self.folder / "labelled.tsv"))
 
     def test_what_is_wrong_with_views_is_told(self):
-        self.assertIn("two views named hashing",
+        self.assertIn("--view: found the view hashing twice",
                       complaint("score", "--view", "hashing", "--view", "hashing", stdin="a\tb\n"))
+        self.assertIn("which are the same", complaint("score", "--view", "hashing", "--view", "hashing:dim=1024",
+                                                      stdin="a\tb\n"))
+        self.assertIn("option file is missing, expected file=TEXT",
+                      complaint("score", "--view", "wordvec", stdin="a\tb\n"))
+        beside = self.file("beside.yaml", "encoder: hashing:dim=64\n")
+        self.assertIn(f"found encoder in {beside} beside --view",
+                      complaint("score", "--config", beside, "--view", HASHING, stdin="a\tb\n"))
+        self.assertIn("found --encoder beside --view",
+                      complaint("score", "--encoder", "hashing:dim=64", "--view", HASHING, stdin="a\tb\n"))
         self.assertIn("none", complaint("score", "--view", "none", "--view", HASHING, stdin="a\tb\n"))
         config = self.file("bad.yaml", "views:\n  - {encoder: hashing, half-life: 3}\n")
         told = complaint("score", "--config", config, stdin="a\tb\n")

@@ -477,7 +477,9 @@ TEST_CASE("What is wrong with views is said with what was expected") {
       {"[3]", "expected views with encoders"},
       {R"([{"kernel":"cosine"}])", "found a view without an encoder"},
       {R"([{"encoder":"hashing","half-life":"3"}])", "a view has no option half-life"},
-      {R"([{"encoder":"hashing"},{"encoder":"hashing"}])", "two views named hashing"},
+      {R"([{"encoder":"hashing"},{"encoder":"hashing"}])",
+       "the view hashing twice, expected it once"},
+      {R"([{"encoder":"hashing"},{"encoder":"hashing","ridge":"1"}])", "two views named hashing"},
       {R"([{"encoder":1}])", "expected a text"}};
   for (const auto& [text, problem] : cases) {
     CAPTURE(text);
@@ -490,6 +492,15 @@ TEST_CASE("What is wrong with views is said with what was expected") {
   counted.set("estimator", "pmi");
   counted.set("views", R"([{"encoder":"hashing","estimator":"auto"}])");
   CHECK_THROWS_WITH(counted.validate(), Catch::Contains("found pmi with views"));
+  StreamSpec unused;
+  unused.set("kernel", "spectrum:n=3");
+  unused.set("views", R"(["hashing",{"name":"b","kernel":"cosine"}])");
+  CHECK_THROWS_WITH(unused.validate(), Catch::Contains("beside the encoder hashing"));
+  CHECK_THROWS_WITH(stream_of({R"({"name":"a","encoder":"hashing"})",
+                               R"({"name":"b","encoder":"hashing:dim=1024"})"}),
+                    Catch::Contains("found a and b, which are the same"));
+  CHECK_NOTHROW(stream_of({R"({"name":"a","encoder":"hashing:dim=16"})",
+                           R"({"name":"b","encoder":"hashing:dim=16","ridge":"3"})"}));
   std::string nine;
   for (int i = 0; i < 9; ++i) add_view("hashing:seed=" + std::to_string(i), nine);
   CHECK_THROWS_WITH(parse_views(nine), Catch::Contains("expected 8 at most"));
