@@ -1,7 +1,7 @@
 # One command for each thing one does with this tree; `make help` lists them. Every target first
 # installs the Debian packages it lacks, so a fresh Debian 12 needs nothing but make.
 
-PACKAGES := g++ cmake make ninja-build libeigen3-dev libopenblas-serial-dev libboost-dev \
+PACKAGES := g++ cmake make ninja-build libeigen3-dev libopenblas-pthread-dev libboost-dev \
   libfmt-dev libxxhash-dev libicu-dev libsentencepiece-dev libfasttext-dev libarchive-dev \
   libsimdjson-dev libyaml-cpp-dev zlib1g-dev nlohmann-json3-dev libcli11-dev pkg-config \
   cppzmq-dev libzmq3-dev libsqlite3-dev libspdlog-dev libsystemd-dev systemd python3 python3-zmq \

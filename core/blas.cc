@@ -26,7 +26,7 @@ void dsyevd_(const char* jobz, const char* uplo, const int* n, double* a, const 
 namespace phsic::blas {
 namespace {
 
-// The library found at run time may be a threaded flavour: pin it to the calling thread.
+// The threads are ours: BLAS runs in the thread that calls it.
 [[maybe_unused]] const bool kSingleThreaded = [] {
   openblas_set_num_threads(1);
   return true;
@@ -48,6 +48,17 @@ bool fill_if_empty(Size m, Size n, Size k, T* c) {
 }
 
 }  // namespace
+
+void require_thread_safe() {
+  if (openblas_get_parallel() == OPENBLAS_THREAD) return;
+  throw Error(
+      fmt::format("OpenBLAS: found its {} flavour, expected the one for threads, with which "
+                  "several threads get "
+                  "right results; install libopenblas0-pthread, or choose it with "
+                  "`update-alternatives --config "
+                  "libopenblas.so.0-x86_64-linux-gnu`",
+                  openblas_get_parallel() == OPENBLAS_SEQUENTIAL ? "serial" : "OpenMP"));
+}
 
 void multiply(Size m, Size n, Size k, const float* a, const float* b, float* c) {
   if (fill_if_empty(m, n, k, c)) return;

@@ -12,6 +12,10 @@ namespace phsic::blas {
 
 using Size = std::size_t;
 
+// Throws an Error unless the OpenBLAS found at run time may be called by several threads at once
+// and leaves all work to the thread that calls it.
+void require_thread_safe();
+
 // c (m x n) = a (m x k) * b (k x n).
 void multiply(Size m, Size n, Size k, const float* a, const float* b, float* c);
 void multiply(Size m, Size n, Size k, const double* a, const double* b, double* c);

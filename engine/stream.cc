@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "core/blas.h"
 #include "core/model.h"
 #include "engine/count_stream.h"
 #include "engine/kernel_stream.h"
@@ -64,6 +65,7 @@ LearnBatch items_to_learn(const Batch& batch, std::size_t first, std::size_t cou
 
 std::unique_ptr<Stream> Stream::open(const StreamSpec& spec, const EncoderPath& path) {
   spec.validate();
+  blas::require_thread_safe();
   if (spec.counts) return std::make_unique<CountStream>(spec);
   if (spec.views.size() == 1) return open(spec.of_view(0), path);
   if (!spec.views.empty()) return std::make_unique<ViewStream>(spec, path);

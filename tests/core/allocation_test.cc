@@ -144,6 +144,7 @@ TEST_CASE("Blending what views say allocates nothing, also where a view finds no
     view.usable.assign(kPairs, true);
   }
   mark_seen(batch);
+  batch.asked = bit_of(0) | bit_of(1);
   blend_scores(batch);
   REQUIRE(batch.unasked.size() == 1);
   CHECK(try_with(0, [&] { blend_scores(batch); }));
