@@ -82,12 +82,20 @@ class Estimator {
   // of score() do not.
   const T* project_x(const Items<T>& x, T* storage) const { return x_.project(x, storage); }
   const T* project_y(const Items<T>& y, T* storage) const { return y_.project(y, storage); }
+  // The same, but the bits of a row depend on that row alone.
+  const T* project_rows_x(const Items<T>& x, T* storage, Workspace& workspace) const {
+    return x_.project_rows(x, storage, workspace);
+  }
+  const T* project_rows_y(const Items<T>& y, T* storage, Workspace& workspace) const {
+    return y_.project_rows(y, storage, workspace);
+  }
   // The score from two rows of such coordinates.
   [[nodiscard]] double combine(const T* u, const T* v) const;
 
   // P_x^T m_x and P_y^T m_y, which are subtracted from the coordinates.
   [[nodiscard]] const std::vector<double>& mean_u() const { return x_.mean; }
   [[nodiscard]] const std::vector<double>& mean_v() const { return y_.mean; }
+  [[nodiscard]] const std::vector<double>& w() const { return w_; }
   // Empty when all 0.
   [[nodiscard]] const std::vector<double>& q() const { return q_; }
   [[nodiscard]] double c() const { return c_; }

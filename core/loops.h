@@ -95,4 +95,22 @@ void manhattan_column(const double* column, std::size_t n, double value, double*
 [[nodiscard]] double quadratic(const double* u, const double* u0, const double* v, const double* v0,
                                const double* q, std::size_t n);
 
+// Sums over the coordinates of one side.
+struct SideSums {
+  double squared = 0;         // sum x^2
+  double by_q = 0;            // sum q x^2
+  double by_rho = 0;          // sum rho x^2
+  double by_rho_squared = 0;  // sum rho^2 x^2
+  double rho_absolute = 0;    // sum rho |x|
+};
+[[nodiscard]] SideSums side_sums(const float* x, const float* q, const float* rho, std::size_t n);
+
+// sum w x y and sum rho x y.
+struct TwoProducts {
+  double by_w = 0;
+  double by_rho = 0;
+};
+[[nodiscard]] TwoProducts two_products(const float* x, const float* y, const float* w,
+                                       const float* rho, std::size_t n);
+
 }  // namespace phsic::loops
