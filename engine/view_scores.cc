@@ -64,7 +64,7 @@ double blend_row(std::size_t row, Batch& batch) {
   const auto& viewed = *batch.published->viewed;
   const auto& blend = viewed.blend;
   const auto views = blend.parts().size();
-  std::array<double, kMostViews> scores;
+  std::array<double, kMostViews> scores{};
   for (std::size_t v = 0; v < views; ++v) {
     scores[v] = kNoScore;
     if (blend.parts()[v].weight == 0) continue;
