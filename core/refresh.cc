@@ -114,6 +114,8 @@ Refreshed<T> refresh(Learner<T> state, const EstimatorSpec& spec,
     result.measured = std::move(choice.estimator);
     choice.estimator = build_estimator<T>(covariance, spec, choice.kind, choice.ridge, config.seed);
   }
+  result.map_x = state.map_x();
+  result.map_y = state.map_y();
   facts.effective_pairs = covariance.effective_pairs;
   facts.dependence = dependence_of(state, covariance, extent);
   result.model =

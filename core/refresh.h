@@ -22,6 +22,9 @@ struct Refreshed {
   std::optional<PivotChange<T>> pivots;
   // The estimator that the held-back pairs have measured, and have not taught; none: the model's.
   std::optional<Estimator<T>> measured;
+  // The features of both estimators; null when nothing was learned.
+  std::shared_ptr<const FeatureMap<T>> map_x;
+  std::shared_ptr<const FeatureMap<T>> map_y;
 };
 
 // Fewer held-back pairs than this choose nothing, and what they measure is noise. At most a fifth

@@ -70,7 +70,7 @@ These say what is decided about its pairs, see [filtering.md](filtering.md):
 )";
 
 constexpr std::string_view kAfterDeciding = R"(
-There is one cut: `keep`, `p`, `fdr`, `percentile` or `score`. `rules` may be a list: `rules: [no_empty,
+There is one cut: `keep`, `p`, `fdr`, `percentile`, `score` or `quality`. `rules` may be a list: `rules: [no_empty,
 length_ratio]`. A pair that breaks a rule is dropped and not learned. Vectors have no texts, and break none.
 With `estimator: pmi` there are no duplicates, and the cut is a `score`, or none.
 

@@ -67,6 +67,7 @@ std::string_view name_of(CutSpec::Kind kind) {
     case CutSpec::Kind::kFdr: return "fdr";
     case CutSpec::Kind::kPercentile: return "percentile";
     case CutSpec::Kind::kScore: return "score";
+    case CutSpec::Kind::kQuality: return "quality";
   }
   return "unknown";
 }
@@ -85,7 +86,7 @@ void CutPolicy::set_spec(const CutSpec& spec) {
 std::optional<double> CutPolicy::choose(const Calibration& calibration, double rejected) {
   using Kind = CutSpec::Kind;
   if (spec_.kind == Kind::kNone) return kEveryScore;
-  if (spec_.kind == Kind::kScore) return spec_.value;
+  if (spec_.kind == Kind::kScore || spec_.kind == Kind::kQuality) return spec_.value;
   if (calibration.is_empty()) return std::nullopt;
   if (spec_.kind == Kind::kP) return lowest_of_p(calibration, spec_.value);
   if (spec_.kind == Kind::kPercentile) return lowest_of_percentile(calibration, spec_.value);
@@ -123,7 +124,7 @@ void CutPolicy::save(Writer& writer) const {
 
 void CutPolicy::load(Reader& reader) {
   CutSpec spec;
-  spec.kind = reader.enumerator("kind of the cut", CutSpec::Kind::kScore);
+  spec.kind = reader.enumerator("kind of the cut", CutSpec::Kind::kQuality);
   spec.value = reader.finite("value of the cut");
   const bool is_known = reader.flag("cut has a percentile");
   const double percentile = reader.finite("percentile of the cut");

@@ -5,6 +5,7 @@
 //   fdr: 0.05          of the pairs kept, an estimated 5% at most are random pairings
 //   percentile: 0.3    pairs that score above three tenths of recent ones
 //   score: 12.5        raw scores: for experts, and for streams that count
+//   quality: 0.5       pairs that are at least so likely to be good; needs a judge
 //
 // A raw score means something under one model only, so the cut is chosen anew for each model, from
 // its calibration.
@@ -21,7 +22,7 @@
 namespace phsic {
 
 struct CutSpec {
-  enum class Kind : std::uint8_t { kNone, kKeep, kP, kFdr, kPercentile, kScore };
+  enum class Kind : std::uint8_t { kNone, kKeep, kP, kFdr, kPercentile, kScore, kQuality };
   Kind kind = Kind::kP;
   double value = 0.05;
 
@@ -49,7 +50,7 @@ class CutPolicy {
   // The lowest score that is kept; -infinity: every score, +infinity: none. None as long as the
   // calibration is empty. A `p` below the smallest p-value that it can tell counts as that one.
   // `rejected` is the recent share of pairs that rules and duplicates took away. An empty
-  // calibration is fine for kNone and kScore.
+  // calibration is fine for kNone, kScore and kQuality.
   [[nodiscard]] std::optional<double> choose(const Calibration& calibration, double rejected);
 
   // What hysteresis remembers. load() throws an Error, and nothing changes, unless save() wrote it;

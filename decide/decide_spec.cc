@@ -92,6 +92,9 @@ constexpr DecideOption kOptions[] = {
     {"score", "NUMBER", "",
      "keeps pairs with at least this raw score, which means another thing under each model", true,
      true, set_score},
+    {"quality", "NUMBER", "",
+     "keeps pairs that are at least so likely to be good; needs `judge: true`", true, true,
+     set_share<CutSpec::Kind::kQuality>},
     {"undecided", "NAME", "keep",
      "what becomes of pairs that nobody can judge, before the first model: keep or reject", true,
      false, set_undecided},
@@ -132,6 +135,9 @@ DecidePlan plan_of(const DecideSpec& spec, const StreamSpec& stream) {
     throw Error(fmt::format("{}: estimator pmi has no calibration, expected score",
                             name_of(plan.cut.kind)));
   }
+  if (plan.cut.kind == CutSpec::Kind::kQuality && !stream.judges) {
+    throw Error("quality: the stream has no judge, expected one; say `judge: true` (--judge true)");
+  }
   plan.keeps_undecided = spec.keeps_undecided;
   return plan;
 }
@@ -146,7 +152,8 @@ const DecideOption* find_decide_option(std::string_view name) {
 
 bool is_cut_option(std::string_view name) {
   using Kind = CutSpec::Kind;
-  constexpr Kind kCuts[] = {Kind::kKeep, Kind::kP, Kind::kFdr, Kind::kPercentile, Kind::kScore};
+  constexpr Kind kCuts[] = {Kind::kKeep,       Kind::kP,     Kind::kFdr,
+                            Kind::kPercentile, Kind::kScore, Kind::kQuality};
   return std::any_of(std::begin(kCuts), std::end(kCuts),
                      [&](Kind kind) { return name_of(kind) == name; });
 }

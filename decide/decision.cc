@@ -3,6 +3,7 @@
 #include <array>
 
 #include "decide/rules.h"
+#include "engine/damage.h"
 
 namespace phsic {
 namespace {
@@ -27,6 +28,7 @@ Names make_names() {
     names[reason_of(rule, PairSide::kLeft)] = name + "(left)";
     names[reason_of(rule, PairSide::kRight)] = name + "(right)";
   }
+  for (const auto& kind : damage_kinds()) names[reason_of(kind)] = kind.name;
   return names;
 }
 
@@ -46,11 +48,19 @@ const std::string& name_of_reason(ReasonCode code) {
   return kNames[code];
 }
 
+ReasonCode reason_of(const DamageKind& kind) {
+  return static_cast<ReasonCode>(reasons::kFirstDamage + kind.number);
+}
+
 bool is_reason(ReasonCode code) { return name_of_reason(code) != "unknown"; }
+
+double quality_of(const Decision& decision, double quality) {
+  return is_rejection(decision.reason) ? 0 : quality;
+}
 
 bool is_rejection(ReasonCode code) {
   return code == reasons::kDuplicate || code == reasons::kNearDuplicate ||
-         code == reasons::kBadLine || code >= reasons::kFirstRule;
+         code == reasons::kBadLine || (code >= reasons::kFirstRule && code < reasons::kFirstDamage);
 }
 
 }  // namespace phsic

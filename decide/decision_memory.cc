@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "core/error.h"
+#include "engine/damage.h"
 
 namespace phsic {
 namespace {
@@ -109,7 +110,7 @@ void DecisionMemory::save_cut(Writer& writer) const {
 void DecisionMemory::load_cut(Reader& reader) {
   cut_.load(reader);
   CutSpec chosen_by;
-  chosen_by.kind = reader.enumerator("wish of the cut", CutSpec::Kind::kScore);
+  chosen_by.kind = reader.enumerator("wish of the cut", CutSpec::Kind::kQuality);
   chosen_by.value = reader.finite("value of the wish");
   has_cut_ = reader.flag("has a cut");
   const bool is_chosen = reader.flag("cut is chosen");
@@ -185,6 +186,16 @@ Decision decide_by_score(double score, const std::optional<double>& cut) {
   if (!cut) return {Verdict::kUndecided, reasons::kNoModel};
   if (score >= *cut) return {Verdict::kKeep, reasons::kNone};
   return {Verdict::kDrop, reasons::kCut};
+}
+
+Decision decide_by_model(const PublishedModel& published, double score,
+                         const Judgement* judgement) {
+  if (!published.cuts_by_quality) return decide_by_score(score, published.cut);
+  if (std::isnan(score)) return {Verdict::kUndecided, reasons::kUnscored};
+  if (judgement == nullptr) return {Verdict::kUndecided, reasons::kNoModel};
+  const auto decision = decide_by_score(judgement->quality, published.cut);
+  if (decision.reason != reasons::kCut) return decision;
+  return {Verdict::kDrop, reason_of(damage_kinds()[judgement->kind])};
 }
 
 Decision decide_by_rule(ReasonCode broken, const Decision& otherwise) {

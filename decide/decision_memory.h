@@ -20,6 +20,7 @@
 #include "decide/decision.h"
 #include "decide/language_profile.h"
 #include "decide/recent_pairs.h"
+#include "engine/batch.h"
 
 namespace phsic {
 
@@ -98,6 +99,10 @@ class DecisionMemory {
 // The decision about a pair that no rule and no memory rejects. `cut` is none before there is a
 // model that can tell; a score of NaN is none.
 [[nodiscard]] Decision decide_by_score(double score, const std::optional<double>& cut);
+// The same by a model: by the score, or by its judge where the cut is one of quality. What the
+// judge drops has the likeliest damage as its reason. Null: the judge has said nothing.
+[[nodiscard]] Decision decide_by_model(const PublishedModel& published, double score,
+                                       const Judgement* judgement);
 // The decision about a pair that breaks this rule, or was rejected for another such reason: it is
 // dropped, whatever its score. What is no rejection, as reasons::kNone, leaves it at `otherwise`.
 [[nodiscard]] Decision decide_by_rule(ReasonCode broken, const Decision& otherwise);

@@ -35,7 +35,7 @@ struct RuleScratch {
 class RulePair;
 
 struct Rule {
-  std::uint8_t number;  // never changes: journals keep it; below 60
+  std::uint8_t number;  // never changes: journals keep it; below 52
   std::string_view name;
   bool is_default;
   std::string_view about;  // what it rejects, in words

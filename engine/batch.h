@@ -14,6 +14,8 @@
 
 #include "core/feature_block.h"
 #include "engine/encoder.h"
+#include "engine/judge_scratch.h"
+#include "engine/view_items.h"
 
 namespace phsic {
 
@@ -39,6 +41,7 @@ struct PairProblem {
 
 struct ModelFacts;
 struct ViewedModel;
+class Judge;
 
 // A pair of which one view of the stream could not be asked, and why.
 struct LeftOut {
@@ -56,6 +59,9 @@ struct PublishedModel {
   std::optional<double> cut;  // the lowest score that is kept; none: nobody can tell
   // Null: the stream has one view, or counts.
   std::shared_ptr<const ViewedModel> viewed = nullptr;
+  // Null: nobody can tell how good a pair is.
+  std::shared_ptr<const Judge> judge = nullptr;
+  bool cuts_by_quality = false;  // the cut is the lowest quality that is kept, not a score
 
   // What its scores mean; empty when that is not known.
   [[nodiscard]] const Calibration& calibration() const;
@@ -68,12 +74,6 @@ struct PublishedModel {
   [[nodiscard]] std::optional<std::uint64_t> model_pairs() const;
   // What scores are made by: "gaussian-pmi", "pmi" where the stream counts; empty before the first.
   [[nodiscard]] std::string estimator() const;
-};
-
-// The items of pairs as one view of a stream sees them.
-struct ViewItems {
-  Items<float> x;
-  Items<float> y;
 };
 
 inline constexpr std::size_t kMostViews = 8;
@@ -106,7 +106,15 @@ struct Batch {
   };
   std::vector<Unasked> unasked;
   std::uint8_t asked = 0;  // a bit for each view that has scored the pairs
+  // The texts, which stay the caller's until they are scored; empty: the pairs are vectors.
+  std::vector<std::string_view> x_texts;
+  std::vector<std::string_view> y_texts;
+  std::vector<Judgement> judgements;  // of each pair; empty: the model has no judge
 
+  // What the judge says of a pair; null: there is none.
+  [[nodiscard]] const Judgement* judgement(std::size_t row) const {
+    return judgements.empty() ? nullptr : &judgements[row];
+  }
   [[nodiscard]] std::size_t size() const {
     return views.empty() ? y.size() : views.front().y.size();
   }
@@ -115,6 +123,7 @@ struct Batch {
   std::vector<Fault> faults;
   std::vector<double> own_shares;
   ScoreScratch<float> scratch;
+  JudgeScratch judging;
 };
 
 // Pairs to learn: items without fault, in order. Everything stays the caller's.
@@ -122,9 +131,10 @@ struct LearnBatch {
   Items<float> x;  // of a stream with one view
   Items<float> y;
   const double* times = nullptr;  // null: none
-  // Null: scores will not be explained with these texts.
+  // Null: the pairs are vectors, or nobody needs their texts.
   const std::string_view* x_texts = nullptr;
   const std::string_view* y_texts = nullptr;
+  bool explains = true;  // whether scores may be explained with these texts
   // Of a stream with several views, instead of x and y: the items of each, and for each pair a bit
   // for each view that can read it. What a view cannot read may be anything.
   std::vector<ViewItems> views = {};

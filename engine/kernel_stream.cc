@@ -120,6 +120,21 @@ const double* KernelStream::own_shares(Batch& batch) const {
   return batch.own_shares.data();
 }
 
+std::vector<StreamView> KernelStream::views() const {
+  const auto& config = learner_.config();
+  return {{"", x_, y_, config.x.pivots > 0 || config.y.pivots > 0}};
+}
+
+std::vector<BuiltView> KernelStream::built(const Refresh& refresh) const {
+  const auto& frozen = dynamic_cast<const Frozen&>(refresh);
+  const auto& model = frozen.refreshed_.model;
+  if (!frozen.refreshed_.measured) return {{model, model}};
+  return {{model,
+           std::make_shared<const Model<float>>(
+               model->shape_x(), model->shape_y(), frozen.refreshed_.map_x, frozen.refreshed_.map_y,
+               *frozen.refreshed_.measured, Calibration(), model->facts())}};
+}
+
 void KernelStream::score(Batch& batch) const { score_by(published(), batch); }
 
 void KernelStream::score_by(std::shared_ptr<const PublishedModel> published, Batch& batch) const {
@@ -195,7 +210,7 @@ std::size_t KernelStream::learn(const LearnBatch& batch, std::size_t first, bool
   faults_.resize(count);
   learner_.learn(slice(batch.x, first, count), slice(batch.y, first, count), nullptr,
                  batch.times == nullptr ? nullptr : batch.times + first, faults_.data());
-  for (std::size_t i = 0; batch.x_texts != nullptr && i < count; ++i) {
+  for (std::size_t i = 0; batch.x_texts != nullptr && batch.explains && i < count; ++i) {
     if (faults_[i] != Fault::kNone) continue;
     texts_.add(number++, batch.x_texts[first + i], batch.y_texts[first + i]);
   }

@@ -13,13 +13,13 @@
 #include "core/learner.h"
 #include "core/refresh.h"
 #include "engine/encoder.h"
+#include "engine/model_stream.h"
 #include "engine/refresh_schedule.h"
 #include "engine/sampled_texts.h"
-#include "engine/stream.h"
 
 namespace phsic {
 
-class KernelStream : public Stream {
+class KernelStream : public ModelStream {
  public:
   KernelStream(const StreamSpec& spec, const EncoderPath& path);
 
@@ -35,6 +35,12 @@ class KernelStream : public Stream {
             Batch& batch) const override;
   [[nodiscard]] std::optional<PairExplanation> explain(std::string_view x, std::string_view y,
                                                        std::size_t top) const override;
+
+  [[nodiscard]] std::vector<StreamView> views() const override;
+  [[nodiscard]] std::vector<BuiltView> built(const Refresh& refresh) const override;
+  void score_by(std::shared_ptr<const PublishedModel> published, Batch& batch) const override;
+  void rank_by(std::shared_ptr<const PublishedModel> published, std::string_view x,
+               std::span<const std::string_view> candidates, Batch& batch) const override;
 
   std::size_t learn(const LearnBatch& batch, std::size_t first, bool stops) override;
   [[nodiscard]] std::size_t until_refresh() const override;
@@ -59,10 +65,6 @@ class KernelStream : public Stream {
 
   // For a stream of several views, of which this is one (view_stream.h).
 
-  // Like score() and rank(), by a model that was in use.
-  void score_by(std::shared_ptr<const PublishedModel> published, Batch& batch) const;
-  void rank_by(std::shared_ptr<const PublishedModel> published, std::string_view x,
-               std::span<const std::string_view> candidates, Batch& batch) const;
   // Which pairs of the last learn() were refused, by their rows.
   [[nodiscard]] const std::vector<Fault>& faults() const { return faults_; }
   [[nodiscard]] double effective_pairs() const { return learner_.effective_pairs(); }

@@ -5,6 +5,7 @@
 #include "core/blas.h"
 #include "core/model.h"
 #include "engine/count_stream.h"
+#include "engine/judged_stream.h"
 #include "engine/kernel_stream.h"
 #include "engine/view_stream.h"
 #include "engine/viewed_model.h"
@@ -68,8 +69,9 @@ std::unique_ptr<Stream> Stream::open(const StreamSpec& spec, const EncoderPath& 
   blas::require_thread_safe();
   if (spec.counts) return std::make_unique<CountStream>(spec);
   if (spec.views.size() == 1) return open(spec.of_view(0), path);
-  if (!spec.views.empty()) return std::make_unique<ViewStream>(spec, path);
-  return std::make_unique<KernelStream>(spec, path);
+  if (!spec.views.empty())
+    return std::make_unique<JudgedStream>(std::make_unique<ViewStream>(spec, path), spec);
+  return std::make_unique<JudgedStream>(std::make_unique<KernelStream>(spec, path), spec);
 }
 
 }  // namespace phsic

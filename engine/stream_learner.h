@@ -69,6 +69,8 @@ class StreamLearner {
   virtual bool refresh_every(std::uint64_t pairs) = 0;
   // From now on every model comes into use with the cut that is chosen for it.
   virtual void choose_cuts(CutChooser chooser) = 0;
+  // From now on cuts are of quality, or of scores.
+  virtual void cut_by_quality(bool /*is_by_quality*/) {}
   // The model in use gets this cut.
   virtual void set_cut(std::optional<double> cut) = 0;
   // Models are going to judge pairs that they have learned.

@@ -35,7 +35,8 @@ struct PairExplanation {
   double rest = 0;  // what no learned pair has a share in
   std::vector<Part> raise;
   std::vector<Part> lower;
-  std::vector<View> views;  // empty where there is one
+  std::vector<View> views;             // empty where there is one
+  std::optional<Judgement> judgement;  // of the model's judge, if it has one
   std::shared_ptr<const PublishedModel> published;
   std::string problem;  // why the pair cannot be scored, if so
 };

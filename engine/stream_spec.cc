@@ -139,6 +139,9 @@ constexpr StreamOption kOptions[] = {
      "a new model whenever so many more pairs were learned; auto: whenever a third more has been; "
      "the first of 160 pairs at least",
      set_refresh},
+    {"judge", "true|false", "false",
+     "whether each pair is told how likely it is to be good, and what damage it looks like",
+     [](StreamSpec& spec, std::string_view text) { spec.judges = flag_value(text); }},
     {"learn-identical", "true|false", "false",
      "whether to learn from pairs whose x and y are the same text",
      [](StreamSpec& spec, std::string_view text) { spec.learns_identical = flag_value(text); }},
@@ -214,6 +217,9 @@ std::vector<EncoderSpec> StreamSpec::encoders() const {
 }
 
 void StreamSpec::validate() const {
+  if (counts && judges) {
+    throw Error("judge: found true for a stream that counts (estimator pmi), expected false");
+  }
   if (counts && !views.empty()) {
     throw Error("estimator: found pmi with views, expected one that needs no counts");
   }

@@ -38,6 +38,7 @@ struct StreamSpec {
   std::uint64_t seed = 1;
   // Empty: the stream has one view, which is what is said above.
   std::vector<ViewSpec> views;
+  bool judges = false;  // whether its models have a judge (judge.h)
   // A text with itself is a copy, not a pair that tells what belongs together.
   bool learns_identical = false;
 

@@ -205,9 +205,9 @@ void ViewStream::Frozen::sum_up() {
 
 std::string ViewStream::Frozen::adoption() const {
   Writer writer;
-  for (std::size_t v = 0; v < parts_.size(); ++v) {
-    writer.number<std::uint8_t>(parts_[v].problem.empty());
-    if (parts_[v].problem.empty()) writer.text(parts_[v].frozen->adoption());
+  for (const auto& part : parts_) {
+    writer.number<std::uint8_t>(part.problem.empty());
+    if (part.problem.empty()) writer.text(part.frozen->adoption());
   }
   chosen_.value_or(Blend(std::vector<Blend::Part>(parts_.size()))).save(writer);
   return writer.bytes();

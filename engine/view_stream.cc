@@ -74,8 +74,30 @@ void ViewStream::take(const DenseRows<float>& /*x*/, const DenseRows<float>& /*y
   throw Error("found vectors, expected texts: the stream has several views");
 }
 
-void ViewStream::score(Batch& batch) const {
-  batch.published = published();
+std::vector<StreamView> ViewStream::views() const {
+  std::vector<StreamView> views;
+  for (std::size_t v = 0; v < views_.size(); ++v) {
+    views.push_back(views_[v]->views().front());
+    views.back().name = names_[v];
+  }
+  return views;
+}
+
+std::vector<BuiltView> ViewStream::built(const Refresh& refresh) const {
+  const auto& frozen = dynamic_cast<const Frozen&>(refresh);
+  std::vector<BuiltView> views(views_.size());
+  for (std::size_t v = 0; v < views_.size(); ++v) {
+    const auto& part = frozen.parts_[v];
+    const bool counts = part.problem.empty() && frozen.model_.blend.parts()[v].weight > 0;
+    if (counts) views[v] = views_[v]->built(*part.frozen).front();
+  }
+  return views;
+}
+
+void ViewStream::score(Batch& batch) const { score_by(published(), batch); }
+
+void ViewStream::score_by(std::shared_ptr<const PublishedModel> published, Batch& batch) const {
+  batch.published = std::move(published);
   const auto& viewed = *batch.published->viewed;
   batch.asked = 0;
   const auto ask = [&](std::size_t v) {
@@ -98,7 +120,12 @@ void ViewStream::score(Batch& batch) const {
 
 void ViewStream::rank(std::string_view x, std::span<const std::string_view> candidates,
                       Batch& batch) const {
-  batch.published = published();
+  rank_by(published(), x, candidates, batch);
+}
+
+void ViewStream::rank_by(std::shared_ptr<const PublishedModel> published, std::string_view x,
+                         std::span<const std::string_view> candidates, Batch& batch) const {
+  batch.published = std::move(published);
   batch.views.resize(views_.size());
   const auto& viewed = *batch.published->viewed;
   batch.asked = 0;
@@ -144,6 +171,7 @@ void ViewStream::learn_rows(const LearnBatch& batch, std::size_t first, std::siz
     if (batch.times != nullptr) run.times = batch.times + i;
     if (batch.x_texts != nullptr) {
       run.x_texts = batch.x_texts + i;
+      run.explains = batch.explains;
       run.y_texts = batch.y_texts + i;
     }
     views_[view]->learn(run, 0, false);

@@ -20,14 +20,14 @@
 
 #include "core/blend.h"
 #include "engine/kernel_stream.h"
+#include "engine/model_stream.h"
 #include "engine/refresh_schedule.h"
 #include "engine/sightings.h"
-#include "engine/stream.h"
 #include "engine/viewed_model.h"
 
 namespace phsic {
 
-class ViewStream : public Stream {
+class ViewStream : public ModelStream {
  public:
   // REQUIRES: two views at least.
   ViewStream(const StreamSpec& spec, const EncoderPath& path);
@@ -45,6 +45,12 @@ class ViewStream : public Stream {
             Batch& batch) const override;
   [[nodiscard]] std::optional<PairExplanation> explain(std::string_view x, std::string_view y,
                                                        std::size_t top) const override;
+
+  [[nodiscard]] std::vector<StreamView> views() const override;
+  [[nodiscard]] std::vector<BuiltView> built(const Refresh& refresh) const override;
+  void score_by(std::shared_ptr<const PublishedModel> published, Batch& batch) const override;
+  void rank_by(std::shared_ptr<const PublishedModel> published, std::string_view x,
+               std::span<const std::string_view> candidates, Batch& batch) const override;
 
   std::size_t learn(const LearnBatch& batch, std::size_t first, bool stops) override;
   [[nodiscard]] std::size_t until_refresh() const override { return schedule_.until(pairs_); }

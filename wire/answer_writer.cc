@@ -9,6 +9,7 @@
 #include <variant>
 
 #include "core/calibration.h"
+#include "engine/damage.h"
 #include "wire/decision_json.h"
 #include "wire/facts.h"
 #include "wire/json_text.h"
@@ -148,10 +149,18 @@ void append_dropped(const DroppedPair& dropped, std::string& out) {
   out += '}';
 }
 
+void append_judgement(const Judgement& judgement, const Decision& decision, std::string& out) {
+  out += ",\"quality\":";
+  append_json_share(out, quality_of(decision, judgement.quality));
+  out += ",\"damage\":";
+  append_json_text(out, damage_kinds()[judgement.kind].name);
+}
+
 void append_explanation(const PairExplanation& explanation, const Outcome& outcome,
                         std::string& out) {
   out += ',';
   append_numbers(outcome.percentile[0], outcome.p_value[0], outcome.decision(0), out);
+  if (explanation.judgement) append_judgement(*explanation.judgement, outcome.decision(0), out);
   out += ",\"score\":";
   append_json_number(out, explanation.score);
   out += ",\"rest\":";
@@ -160,6 +169,17 @@ void append_explanation(const PairExplanation& explanation, const Outcome& outco
   append_views(explanation.views, out);
   append_parts("raise", explanation.raise, out);
   append_parts("lower", explanation.lower, out);
+}
+
+void append_qualities(const Outcome& outcome, std::string& out) {
+  out += ",\"qualities\":[";
+  for (std::size_t i = 0; i < outcome.quality.size(); ++i) {
+    if (i > 0) out += ',';
+    const bool is_decided = !outcome.verdict.empty();
+    append_json_share(
+        out, is_decided ? quality_of(outcome.decision(i), outcome.quality[i]) : outcome.quality[i]);
+  }
+  out += ']';
 }
 
 void append_decisions(const Outcome& outcome, std::string& out) {
@@ -222,6 +242,7 @@ std::string scores_json(const Request& request, const Outcome& outcome) {
   } else if (outcome.published != nullptr && !outcome.published->calibration().is_empty()) {
     append_list(out, "percentiles", outcome.percentile, append_json_share);
     append_list(out, "p_values", outcome.p_value, append_json_share);
+    if (outcome.published->judge != nullptr) append_qualities(outcome, out);
   }
   if (request.operation == Operation::kScore) append_decisions(outcome, out);
   if (outcome.published != nullptr) append_model(*outcome.published, out);

@@ -64,6 +64,10 @@ FeedMessages::FeedMessages(const Request& request, const Outcome& outcome, bool 
       fmt::format_to(std::back_inserter(out), "\"id\":{},", pairs.ids[i]);
     }
     // What can be compared between models comes first.
+    if (!outcome.quality.empty() && !std::isnan(outcome.quality[i])) {
+      fmt::format_to(std::back_inserter(out), "\"quality\":{:.6g},",
+                     quality_of(outcome.decision(i), outcome.quality[i]));
+    }
     if (!std::isnan(outcome.percentile[i])) {
       fmt::format_to(std::back_inserter(out), "\"percentile\":{:.6g},\"p_value\":{:.6g},",
                      outcome.percentile[i], outcome.p_value[i]);

@@ -23,6 +23,7 @@ struct Outcome {
   std::vector<double> score;
   std::vector<double> percentile;
   std::vector<double> p_value;
+  std::vector<double> quality;  // NaN where there is no judge
   // What was decided about each pair, of `score` and `explain`. Bytes, because workers write to
   // rows of their own.
   std::vector<std::uint8_t> verdict;

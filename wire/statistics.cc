@@ -9,6 +9,7 @@
 
 #include "core/model.h"
 #include "engine/batch.h"
+#include "engine/judge.h"
 #include "engine/stream_facts.h"
 #include "wire/json_text.h"
 
@@ -78,6 +79,18 @@ void add_views(Statistics& to, const PublishedModel& published) {
   to.push_back({"view_self_aucs", kGauge, Unit::kNone, "self_auc of each view by itself", aucs});
 }
 
+// What a judge has found the stream to suffer from.
+void add_judge(Statistics& to, const PublishedModel& published) {
+  if (published.judge == nullptr) return;
+  const auto& fitted = published.judge->fitted();
+  LabelledNumbers kinds{"kind", {}};
+  for (std::size_t k = 0; k < fitted.experts.size(); ++k) {
+    kinds.numbers[std::string(fitted.experts[k].kind->name)] = fitted.shares.kinds[k];
+  }
+  add(to, "junk_share", 1 - fitted.shares.good, "estimated share of damaged pairs");
+  to.push_back({"damage", kGauge, Unit::kNone, "estimated share of each kind of damage", kinds});
+}
+
 // Of all statistics, by name. A name has the same unit in each table.
 std::map<std::string_view, Unit> all_units() {
   // These are known only where there is a model, and here is none.
@@ -118,6 +131,7 @@ Statistics model_statistics(const PublishedModel& published) {
   }
   add(all, "random_share", published.calibration().random_share(),
       "estimated share of random pairings");
+  add_judge(all, published);
   add(all, "hsic", facts->dependence.hsic, "dependence of the stream");
   add(all, "cka", facts->dependence.cka, "the same, between 0 and 1");
   add(all, "p_value", facts->dependence.p_value, "of that dependence");

@@ -113,6 +113,7 @@ void read_results(const JsonObject& answer, std::size_t first, std::size_t count
   read_scores(answer, first, count, results.scores.data() + first, results.problems);
   read_numbers(answer, "percentiles", count, results.percentiles.data() + first);
   read_numbers(answer, "p_values", count, results.p_values.data() + first);
+  read_numbers(answer, "qualities", count, results.qualities.data() + first);
   read_decisions(answer, first, count, results);
   read_left_out(answer, first, count, results.left_out);
 }

@@ -23,6 +23,7 @@ LocalSession::LocalSession(std::unique_ptr<Stream> stream, DecisionMemory memory
       learned_(std::move(learned)),
       cycle_(*stream_),
       threads_(threads) {
+  stream_->cut_by_quality(memory_.plan().cut.kind == CutSpec::Kind::kQuality);
   stream_->choose_cuts(
       [this](const Calibration& calibration) { return memory_.choose_cut(calibration); });
   // Counts are a model from the first pair on.
@@ -78,8 +79,10 @@ void LocalSession::score(const TextPairs& pairs, PairResults& results) {
                    stream_->score(batch);
                    for (std::size_t i = 0; i < batch.size(); ++i) {
                      results.set(first + i, batch.scores[i], batch.published->calibration());
+                     if (!batch.judgements.empty()) results.set(first + i, batch.judgements[i]);
                      results.decisions[first + i] = decide_by_rule(
-                         chunk.broken[i], decide_by_score(batch.scores[i], batch.published->cut));
+                         chunk.broken[i],
+                         decide_by_model(*batch.published, batch.scores[i], batch.judgement(i)));
                    }
                  });
   report(results.problems);
@@ -127,7 +130,9 @@ void LocalSession::score_then_learn(const TextPairs& pairs, PairResults& results
     stream_->score(batch);
     for (std::size_t i = 0; i < batch.size(); ++i) {
       results.set(first + i, batch.scores[i], batch.published->calibration());
-      results.decisions[first + i] = decide_by_score(batch.scores[i], batch.published->cut);
+      if (!batch.judgements.empty()) results.set(first + i, batch.judgements[i]);
+      results.decisions[first + i] =
+          decide_by_model(*batch.published, batch.scores[i], batch.judgement(i));
     }
   });
   report(results.problems);
@@ -204,10 +209,9 @@ void LocalSession::learn_encoded(const TextPairs& pairs) {
       const auto count = static_cast<std::size_t>(end - begin);
       auto learn_batch = items_to_learn(batch, first, count);
       if (!pairs.times.empty()) learn_batch.times = pairs.times.data() + start + first;
-      if (keeps_texts_) {
-        learn_batch.x_texts = pairs.x.data() + start + first;
-        learn_batch.y_texts = pairs.y.data() + start + first;
-      }
+      learn_batch.x_texts = pairs.x.data() + start + first;
+      learn_batch.y_texts = pairs.y.data() + start + first;
+      learn_batch.explains = keeps_texts_;
       stream_->learn(learn_batch, 0, false);
       begin = std::find(end, usable.end(), true);
     }

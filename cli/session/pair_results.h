@@ -17,6 +17,8 @@ struct PairResults {
   std::vector<double> scores;         // kNone for a pair in `problems`
   std::vector<double> percentiles;    // kNone where nobody can tell
   std::vector<double> p_values;       // kNone where nobody can tell
+  std::vector<double> qualities;      // kNone where nobody can tell
+  std::vector<double> soft_minima;    // of the judge's experts, likewise
   std::vector<Decision> decisions;    // empty: a daemon that does not decide gave the scores
   std::vector<PairProblem> problems;  // ascending
   std::vector<LeftOut> left_out;      // ascending; views of the stream that could not be asked
@@ -26,9 +28,16 @@ struct PairResults {
     scores.assign(count, kNone);
     percentiles.assign(count, kNone);
     p_values.assign(count, kNone);
+    qualities.assign(count, kNone);
+    soft_minima.assign(count, kNone);
     decisions.assign(count, Decision());
     problems.clear();
     left_out.clear();
+  }
+  // What a judge says of pair i.
+  void set(std::size_t i, const Judgement& judgement) {
+    qualities[i] = judgement.quality;
+    soft_minima[i] = judgement.soft_minimum;
   }
   // The score of pair i and what it means.
   void set(std::size_t i, double score, const Calibration& calibration) {

@@ -28,6 +28,7 @@ using Json = nlohmann::ordered_json;
 constexpr double kWarmUp = 0.2;  // the share of a stream that is learned before it is judged
 constexpr std::size_t kOthers = 9;
 constexpr std::size_t kFewRows = 256;
+constexpr double kWorst = 1e9;
 
 Json number_or_null(double value) { return std::isfinite(value) ? Json(value) : Json(); }
 
@@ -239,11 +240,28 @@ class EvalPass {
 
 }  // namespace
 
+namespace {
+
+// What a pair is told apart by. What a rule or a duplicate rejects comes last in a judge's eyes.
+double value_by(const std::string& by, const PairResults& results, std::size_t i) {
+  if (by == "score") return results.scores[i];
+  const bool is_rejected = !results.decisions.empty() && is_rejection(results.decisions[i].reason);
+  if (by == "quality") return is_rejected ? 0 : results.qualities[i];
+  return is_rejected ? -kWorst : results.soft_minima[i];
+}
+
+}  // namespace
+
 void DetectArguments::add_to(CLI::App& verb) {
   verb.add_option("INPUT", input, "labelled table of pairs, - for standard input (default)");
   verb.add_option("--label", label, "column of the label")->type_name("COL")->required();
   verb.add_option("--good", good, "label of good pairs (default: ok); all others are damage")
       ->type_name("VALUE");
+  verb.add_option(
+          "--by", by,
+          "tell pairs apart by score (default), quality, or judge: the soft minimum of experts")
+      ->check(CLI::IsMember({"score", "quality", "judge"}))
+      ->type_name("WHAT");
   add_json_flag(verb, json);
   table.add_to(verb, TableUse::kRead);
   model.add_to(verb);
@@ -270,8 +288,9 @@ void run_eval_detect(const DetectArguments& arguments) {
     pass.report(results.problems);
     pass.add_left_out(results.left_out);
     for (std::size_t i = 0; i < batch.size(); ++i) {
-      if (std::isnan(results.scores[i])) continue;
-      labelled.add(batch.rows.field(batch.row_of[i], PairTable::kExtra), results.scores[i]);
+      const double value = value_by(arguments.by, results, i);
+      if (std::isnan(value)) continue;
+      labelled.add(batch.rows.field(batch.row_of[i], PairTable::kExtra), value);
     }
   }
   pass.finish();

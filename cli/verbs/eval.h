@@ -13,6 +13,7 @@ struct DetectArguments {
   std::string input = "-";
   std::string label;
   std::string good = "ok";
+  std::string by = "score";
   bool json = false;
   TableArguments table;
   ModelArguments model;

@@ -9,6 +9,7 @@
 #include "cli/arguments.h"
 #include "cli/session/saved_model.h"
 #include "decide/memory_replay.h"
+#include "engine/damage.h"
 #include "wire/printable.h"
 
 namespace phsic {
@@ -163,6 +164,10 @@ std::string explain_offline(const ExplainArguments& arguments) {
         fmt::format("{}: found no texts of learned pairs, expected a model file that "
                     "`phsic learn` or `phsic save` wrote",
                     arguments.model));
+  }
+  if (found->judgement) {
+    answer["quality"] = number_or_nothing(quality_of(results.decisions[0], results.qualities[0]));
+    answer["damage"] = damage_kinds()[found->judgement->kind].name;
   }
   // What the pair itself has taught is no part of its score.
   answer["own_share"] = number_or_nothing(found->score - results.scores[0]);

@@ -51,11 +51,11 @@ void FilterStats::add(const Decision& decision, bool is_kept, double p_value) {
     ++verdicts_[static_cast<std::size_t>(decision.verdict)];
   }
   if (!is_kept) ++reasons_[decision.reason];
-  const bool is_judged = decision.reason == reasons::kNone || decision.reason == reasons::kCut;
+  const bool is_judged = decision.verdict != Verdict::kUndecided && !is_rejection(decision.reason);
   if (!is_judged || std::isnan(p_value)) return;
   ++judged_;
   if (p_value > 0.5) ++above_half_;
-  if (decision.reason == reasons::kCut) ++cut_;
+  if (decision.verdict == Verdict::kDrop) ++cut_;
   const auto bound = std::lower_bound(kBounds.begin(), kBounds.end() - 1, p_value);
   ++p_values_[static_cast<std::size_t>(bound - kBounds.begin())];
 }
@@ -73,7 +73,7 @@ FilterStats::Facts FilterStats::facts_of(const Session& session) {
   if (cut.kind == CutSpec::Kind::kP) {
     facts.p_at_cut = std::max(cut.value, floor.value_or(0));
     if (*facts.p_at_cut > cut.value) facts.floor = floor;
-  } else if (const auto lowest = session.cut()) {
+  } else if (const auto lowest = session.cut(); lowest && cut.kind != CutSpec::Kind::kQuality) {
     facts.p_at_cut = calibration.p_value(*lowest);
   }
   return facts;

@@ -24,6 +24,7 @@ Value column_of(const std::string& name, const PairResults& results, std::size_t
   if (name == "percentile") return is_pair ? results.percentiles[pair] : kNoNumber;
   if (name == "p-value") return is_pair ? results.p_values[pair] : kNoNumber;
   const auto decision = is_pair ? results.decisions[pair] : kBadLineDecision;
+  if (name == "quality") return is_pair ? quality_of(decision, results.qualities[pair]) : kNoNumber;
   if (name == "decision") return name_of(decision.verdict);
   return reason_value(decision.reason, format);
 }
@@ -131,12 +132,13 @@ void ScoreArguments::add_to(CLI::App& verb) {
   verb.add_option("--score-name", score_name, "name of the new column or member (default: score)")
       ->type_name("NAME");
   verb.add_option("--with", with,
-                  "more columns, before the score: percentile (share of recent pairs that score "
+                  "more columns, before the score: quality (how likely the pair is good), "
+                  "percentile (share of recent pairs that score "
                   "lower), p-value (chance that a random pairing scores as high), decision (keep, "
                   "drop, undecided), reason")
       ->delimiter(',')
       ->allow_extra_args(false)
-      ->check(CLI::IsMember({"percentile", "p-value", "decision", "reason"}))
+      ->check(CLI::IsMember({"quality", "percentile", "p-value", "decision", "reason"}))
       ->type_name("NAME,...");
   pass.add_to(verb);
   verb.footer(

@@ -15,7 +15,7 @@ std::size_t rows_of(std::size_t count) { return std::max<std::size_t>(1, count);
 
 // There is no memory for the answer: frees what it was to hold, and leaves a short error.
 void give_up(Outcome& outcome) {
-  for (auto* values : {&outcome.score, &outcome.percentile, &outcome.p_value}) {
+  for (auto* values : {&outcome.score, &outcome.percentile, &outcome.p_value, &outcome.quality}) {
     std::vector<double>().swap(*values);
   }
   std::vector<PairProblem>().swap(outcome.problems);

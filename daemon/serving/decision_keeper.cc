@@ -15,6 +15,7 @@ DecisionKeeper::DecisionKeeper(Stream& stream, StreamJournal* journal, const Sta
       memory_(memory_of(recovered, plan)),
       options_(std::move(options)) {
   published_.set(memory_.profile());
+  stream_.cut_by_quality(memory_.plan().cut.kind == CutSpec::Kind::kQuality);
   stream_.choose_cuts([this](const Calibration& calibration) { return choose(calibration); });
   if (!has_model()) return;
   if (!memory_.has_cut()) {
@@ -75,6 +76,7 @@ void DecisionKeeper::follow_plan() {
     const bool is_other_cut = wanted->plan->cut != memory_.plan().cut;
     memory_.set_plan(*wanted->plan);
     options_ = std::move(wanted->options);
+    stream_.cut_by_quality(memory_.plan().cut.kind == CutSpec::Kind::kQuality);
     if (is_other_cut && has_model()) {
       stream_.set_cut(choose(stream_.published()->calibration()));
       owes_note_ = stream_.counter() == nullptr;

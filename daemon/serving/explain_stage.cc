@@ -102,8 +102,9 @@ void ExplainStage::explain(std::string_view x, std::string_view y, Task& task) {
   outcome.percentile.assign(1, calibration.percentile(found->score).value_or(kNone));
   outcome.p_value.assign(1, calibration.p_value(found->score).value_or(kNone));
   RuleScratch scratch;
-  const auto decision = decide_by_rule(decide_.broken_rule(x, y, scratch),
-                                       decide_by_score(found->score, published.cut));
+  const auto decision = decide_by_rule(
+      decide_.broken_rule(x, y, scratch),
+      decide_by_model(published, found->score, found->judgement ? &*found->judgement : nullptr));
   outcome.verdict.assign(1, static_cast<std::uint8_t>(decision.verdict));
   outcome.reason.assign(1, decision.reason);
   outcome.explanation = std::move(found);

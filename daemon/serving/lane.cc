@@ -89,6 +89,7 @@ void Lane::make_ready(Task& task) {
   task.outcome.score.assign(rows, kNan);
   task.outcome.percentile.assign(rows, kNan);
   task.outcome.p_value.assign(rows, kNan);
+  task.outcome.quality.assign(rows, kNan);
 }
 
 bool Lane::offer(const std::shared_ptr<Task>& task) {

@@ -138,8 +138,9 @@ void ScoreStage::take_scores(const Slice& slice, std::size_t offset, const Batch
     const auto row = slice.first + i;
     const auto score = batch.scores[offset + i];
     outcome.score[row] = score;
+    if (!batch.judgements.empty()) outcome.quality[row] = batch.judgements[offset + i].quality;
     if (task.request.operation == Operation::kScore) {
-      const auto by_score = decide_by_score(score, batch.published->cut);
+      const auto by_score = decide_by_model(*batch.published, score, batch.judgement(offset + i));
       outcome.decide(row, decide_by_rule(outcome.reason[row], by_score));
     }
     if (calibration.is_empty() || std::isnan(score)) continue;

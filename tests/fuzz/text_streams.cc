@@ -6,6 +6,7 @@
 #include "state/entry.h"
 #include "state/portable.h"
 #include "state/stream_copy.h"
+#include "tests/fuzz/check_state.h"
 
 namespace phsic::fuzz {
 namespace {
@@ -64,6 +65,12 @@ const std::vector<StoredOptions>& text_stream_options() {
        {"held-back", "32"},
        {"rank", "2"},
        {"views", R"([{"name":"a","kernel":"spectrum:n=1"},{"name":"b","kernel":"spectrum:n=2"}])"}},
+      {{"kernel", "spectrum:n=2"},
+       {"pivots", "3"},
+       {"reservoir", "16"},
+       {"held-back", "512"},
+       {"rank", "2"},
+       {"judge", "true"}},
   };
   return kOptions;
 }
@@ -101,7 +108,9 @@ std::vector<std::pair<std::string, std::string>> state_seeds() {
     copy.options = text_stream_options()[kind];
     copy.stream = open_text_stream(kind);
     copy.serving = ServingState(10);
-    learn(*copy.stream, some_pairs(12));
+    // A judge takes 64 held-back pairs, a fifth of all.
+    const bool judges = copy.options.back().first == "judge";
+    learn(*copy.stream, some_pairs(judges ? 330 : 12));
     copy.serving.counters["scored"] = 12;
     copy.serving.ids.add(hash_id("a"));
     Entry entry;
@@ -116,6 +125,7 @@ std::vector<std::pair<std::string, std::string>> state_seeds() {
       add("entry_fuzz", kind, payload_of(serialise(entry), Entry::kArchiveKind));
       copy.stream->adopt(*refresh);
     }
+    require(!judges || copy.stream->published()->judge != nullptr, "the seed has a judge");
     const auto portable = pack(copy);
     add("snapshot_fuzz", kind, payload_of(portable.snapshot, "SNAP"));
     seeds.emplace_back("portable_fuzz",

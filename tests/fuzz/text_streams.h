@@ -12,7 +12,7 @@
 
 namespace phsic::fuzz {
 
-// What they are: with pivots, with a window, counting.
+// What they are: with pivots, with a window, counting, with views, with a judge.
 [[nodiscard]] const std::vector<StoredOptions>& text_stream_options();
 [[nodiscard]] std::unique_ptr<Stream> open_text_stream(std::size_t kind);
 // Learns some pairs, builds a model, scores, explains.

@@ -43,6 +43,22 @@ std::vector<Entry> entries_of_each_kind() {
   return entries;
 }
 
+TEST_CASE("Every code of a reason comes back from the journal as it was") {
+  Entry entry;
+  for (int code = 0; code < 256; ++code) {
+    const DecisionCode decision{1, static_cast<std::uint8_t>(code)};
+    entry.pairs.add("x", "y", 1, kNoId, decision);
+    entry.pairs.reject(decision);
+  }
+  const auto again = parse<Entry>(serialise(entry)).pairs;
+  REQUIRE(again.decisions().size() == 256);
+  REQUIRE(again.rejected().size() == 256);
+  for (std::size_t code = 0; code < 256; ++code) {
+    CHECK(again.decisions()[code].reason == code);
+    CHECK(again.rejected()[code].decision.reason == code);
+  }
+}
+
 TEST_CASE("An entry of each kind comes back as it was") {
   for (const auto& entry : entries_of_each_kind()) {
     const auto bytes = serialise(entry);
