@@ -23,6 +23,8 @@ void texts_with_hashing(Report& report);
 void texts_with_word_vectors(Report& report);
 // Two views of the same texts, against each by itself.
 void views_of_texts(Report& report);
+// With a judge, against the same without one.
+void judge_of_texts(Report& report);
 // Beside the published implementation.
 void beside_published(Report& report);
 

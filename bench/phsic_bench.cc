@@ -46,6 +46,7 @@ void register_measures(Report& report) {
       {"texts_with_hashing", texts_with_hashing},
       {"texts_with_word_vectors", texts_with_word_vectors},
       {"views_of_texts", views_of_texts},
+      {"judge_of_texts", judge_of_texts},
       {"beside_published", beside_published},
       {"round_trips", round_trips},
       {"wire_throughput", wire_throughput},

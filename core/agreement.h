@@ -11,6 +11,15 @@
 //                     halves with each other: a pair that was cut or spliced has a half that finds
 //                     no partner, a scrambled one has halves that find the wrong one
 //
+// A pair that the model has learned agrees with itself too well. Its own share can be taken out
+// (own_share.h has the letters). With z' = z + t d for the coordinates z of any part and d of the
+// whole, the others' covariance gives exactly, where own_share.h is exact,
+//
+//   f = c' - 1/2 (Q' - X' - Y'),   X'(z) = (1 - s) (|z'|^2 + t (z'.d)^2 / (1 - t X)),   likewise Q'
+//
+// and so do the expectations. The others' directions are not searched for: g and the weights are
+// those of coordinates that the others' covariance makes white, in the directions of all.
+//
 // Pure; any thread.
 #pragma once
 
@@ -45,16 +54,32 @@ class Agreement {
 
   // Writes kWholeComponents and, if `with_halves`, kHalvesComponents values. REQUIRES: coordinates
   // as the estimator gives them, rank() of each; without halves only the wholes are read.
-  // `scratch` is memory that is kept from pair to pair.
+  // `scratch` is memory that is kept from pair to pair. `own_share`, not negative, is the share of
+  // the whole pair in what the model has learned, which is taken out, save under phsic.
   void components(const SideCoordinates& u, const SideCoordinates& v, bool with_halves, double* out,
-                  std::vector<float>& scratch) const;
+                  std::vector<float>& scratch, double own_share = 0) const;
 
  private:
+  struct Side;
+  struct OwnSide;
+  struct Values;
+
+  [[nodiscard]] Side centre(const SideCoordinates& of, const std::vector<float>& mean,
+                            std::size_t parts, float* storage) const;
+  [[nodiscard]] Values values(const Side& x, const Side& y, std::size_t parts) const;
+  // The same without the share of the whole pair. `storage` has room for 4 x kParts x rank().
+  [[nodiscard]] Values values_of_others(const Side& x, const Side& y, std::size_t parts,
+                                        double share, float* storage) const;
+  [[nodiscard]] OwnSide take_out(const Side& side, std::size_t parts, double share,
+                                 float* storage) const;
+
   std::vector<float> mean_u_;
   std::vector<float> mean_v_;
   std::vector<float> w_;    // f = c + sum w u v - q (u^2 + v^2) / 2
   std::vector<float> q_;    // all 0 where the estimator has none
   std::vector<float> rho_;  // 0 to 1
+  std::vector<float> ones_;
+  EstimatorKind kind_;
   double c_;
   double sum_rho_squared_ = 0;
 };

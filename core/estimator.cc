@@ -227,7 +227,8 @@ void Estimator<T>::take_out(const Items<T>& x, const T* u, const T* v, const dou
 
 template <class T>
 void Estimator<T>::score(const Items<T>& x, const Items<T>& y, double* scores, Workspace& workspace,
-                         const double* own_shares) const {
+                         const double* own_shares, PairCoordinates<T>* kept,
+                         std::size_t first_kept) const {
   const std::size_t rows = row_count(x);
   const std::size_t r = rank();
   Workspace::Buffer<T> storage_u(workspace, std::min(rows, kProjectedRows) * r);
@@ -236,6 +237,10 @@ void Estimator<T>::score(const Items<T>& x, const Items<T>& y, double* scores, W
     const std::size_t count = std::min(kProjectedRows, rows - first);
     const T* u = x_.project_rows(slice(x, first, count), storage_u.data(), workspace);
     const T* v = y_.project_rows(slice(y, first, count), storage_v.data(), workspace);
+    if (kept != nullptr) {
+      std::copy_n(u, count * r, kept->u.data() + (first_kept + first) * r);
+      std::copy_n(v, count * r, kept->v.data() + (first_kept + first) * r);
+    }
     for (std::size_t i = 0; i < count; ++i) scores[first + i] = combine(u + i * r, v + i * r);
     if (own_shares != nullptr) {
       take_out(slice(x, first, count), u, v, own_shares + first, scores + first);

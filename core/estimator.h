@@ -25,6 +25,7 @@
 
 #include "core/archive.h"
 #include "core/estimator_spec.h"
+#include "core/feature_block.h"
 #include "core/items.h"
 #include "core/moments.h"
 #include "core/workspace.h"
@@ -69,8 +70,11 @@ class Estimator {
   // by it.
   // own_shares[i], not negative, is the share of row i in what was learned, which is taken out of
   // its score (own_share.h); 0 takes out nothing. Null: nothing is taken out of any.
+  // The coordinates of row i are left in row first_kept + i of `kept`, which must have the room;
+  // null: they are not kept.
   void score(const Items<T>& x, const Items<T>& y, double* scores, Workspace& workspace,
-             const double* own_shares = nullptr) const;
+             const double* own_shares = nullptr, PairCoordinates<T>* kept = nullptr,
+             std::size_t first_kept = 0) const;
 
   // scores[j] of the one row of x with row j of y, to the bits that score() gives.
   void score_one_to_many(const Items<T>& x, const Items<T>& y, double* scores,

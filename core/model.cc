@@ -54,7 +54,7 @@ std::uint64_t Model<T>::multiply_adds() const {
 template <class T>
 void Model<T>::score_sound(const Items<T>& x, const Items<T>& y, bool one_x, std::size_t first,
                            std::size_t count, double* scores, ScoreScratch<T>& scratch,
-                           const double* own_shares) const {
+                           const double* own_shares, PairCoordinates<T>* kept) const {
   if (!estimator_) {
     std::fill_n(scores + first, count, 0.0);
     return;
@@ -67,7 +67,7 @@ void Model<T>::score_sound(const Items<T>& x, const Items<T>& y, bool one_x, std
   }
   map_x_->map_rows(slice(x, first, count), scratch.x, scratch.workspace);
   estimator_->score(scratch.x.features, scratch.y.features, scores + first, scratch.workspace,
-                    own_shares == nullptr ? nullptr : own_shares + first);
+                    own_shares == nullptr ? nullptr : own_shares + first, kept, first);
 }
 
 // Looks at the rows of a chunk; returns how many have no fault.
@@ -87,9 +87,10 @@ std::size_t Model<T>::inspect_rows(const Items<T>& x, const Items<T>& y, Fault f
 
 template <class T>
 std::size_t Model<T>::score_rows(const Items<T>& x, const Items<T>& y, bool one_x, double* scores,
-                                 Fault* faults, ScoreScratch<T>& scratch,
-                                 const double* own_shares) const {
+                                 Fault* faults, ScoreScratch<T>& scratch, const double* own_shares,
+                                 PairCoordinates<T>* kept) const {
   const std::size_t rows = row_count(y);
+  if (kept != nullptr) kept->resize(rows, estimator_ ? estimator_->rank() : 0);
   const bool shapes_fit =
       shape_of(x) == x_ && shape_of(y) == y_ && row_count(x) == (one_x ? 1 : rows);
   Fault fault_of_x = shapes_fit ? Fault::kNone : Fault::kWrongShape;
@@ -105,11 +106,11 @@ std::size_t Model<T>::score_rows(const Items<T>& x, const Items<T>& y, bool one_
     const std::size_t count = std::min(kScoredRows, rows - first);
     const std::size_t sound = inspect_rows(x, y, fault_of_x, one_x, first, count, found.data());
     if (sound == count || (sound > 0 && harmless)) {
-      score_sound(x, y, one_x, first, count, scores, scratch, own_shares);
+      score_sound(x, y, one_x, first, count, scores, scratch, own_shares, kept);
     } else {
       for (std::size_t i = 0; i < count; ++i) {
         if (found[i] != Fault::kNone) continue;
-        score_sound(x, y, one_x, first + i, 1, scores, scratch, own_shares);
+        score_sound(x, y, one_x, first + i, 1, scores, scratch, own_shares, kept);
       }
     }
     for (std::size_t i = 0; i < count; ++i) {
@@ -118,7 +119,10 @@ std::size_t Model<T>::score_rows(const Items<T>& x, const Items<T>& y, bool one_
         found[i] = Fault::kTooLarge;
       }
       scored += found[i] == Fault::kNone ? 1 : 0;
-      if (found[i] != Fault::kNone) scores[first + i] = kNan;
+      if (found[i] != Fault::kNone) {
+        scores[first + i] = kNan;
+        if (kept != nullptr) kept->clear(first + i);
+      }
       if (faults != nullptr) faults[first + i] = found[i];
     }
   }
@@ -127,14 +131,15 @@ std::size_t Model<T>::score_rows(const Items<T>& x, const Items<T>& y, bool one_
 
 template <class T>
 std::size_t Model<T>::score(const Items<T>& x, const Items<T>& y, double* scores, Fault* faults,
-                            ScoreScratch<T>& scratch, const double* own_shares) const {
-  return score_rows(x, y, false, scores, faults, scratch, own_shares);
+                            ScoreScratch<T>& scratch, const double* own_shares,
+                            PairCoordinates<T>* kept) const {
+  return score_rows(x, y, false, scores, faults, scratch, own_shares, kept);
 }
 
 template <class T>
 std::size_t Model<T>::score_one_to_many(const Items<T>& x, const Items<T>& y, double* scores,
                                         Fault* faults, ScoreScratch<T>& scratch) const {
-  return score_rows(x, y, true, scores, faults, scratch, nullptr);
+  return score_rows(x, y, true, scores, faults, scratch, nullptr, nullptr);
 }
 
 void ModelFacts::save(Writer& writer) const {

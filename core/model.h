@@ -47,9 +47,11 @@ class Model {
   // fault in faults[i] (may be null); the others are scored as if it were not there. Returns how
   // many were scored. If there are not as many rows of x as of y, none is: every fault is
   // kWrongShape. own_shares[i], not negative, is the share of pair i in what the model has learned,
-  // which is taken out of its score (own_share.h); 0, or null for all, takes out nothing.
+  // which is taken out of its score (own_share.h); 0, or null for all, takes out nothing. `kept`,
+  // if there is one, gets the coordinates of all pairs, zeros for a bad pair.
   std::size_t score(const Items<T>& x, const Items<T>& y, double* scores, Fault* faults,
-                    ScoreScratch<T>& scratch, const double* own_shares = nullptr) const;
+                    ScoreScratch<T>& scratch, const double* own_shares = nullptr,
+                    PairCoordinates<T>* kept = nullptr) const;
 
   // scores[j] of the one row of x with y[j], bit for bit as score() gives it. Otherwise like
   // score().
@@ -76,12 +78,13 @@ class Model {
 
  private:
   std::size_t score_rows(const Items<T>& x, const Items<T>& y, bool one_x, double* scores,
-                         Fault* faults, ScoreScratch<T>& scratch, const double* own_shares) const;
+                         Fault* faults, ScoreScratch<T>& scratch, const double* own_shares,
+                         PairCoordinates<T>* kept) const;
   std::size_t inspect_rows(const Items<T>& x, const Items<T>& y, Fault fault_of_x, bool one_x,
                            std::size_t first, std::size_t count, Fault* found) const;
   void score_sound(const Items<T>& x, const Items<T>& y, bool one_x, std::size_t first,
                    std::size_t count, double* scores, ScoreScratch<T>& scratch,
-                   const double* own_shares) const;
+                   const double* own_shares, PairCoordinates<T>* kept) const;
 
   ItemShape x_;
   ItemShape y_;

@@ -110,6 +110,9 @@ struct Batch {
   std::vector<std::string_view> x_texts;
   std::vector<std::string_view> y_texts;
   std::vector<Judgement> judgements;  // of each pair; empty: the model has no judge
+  // Whether scoring leaves what a judge goes on with: the coordinates of the pairs.
+  bool keeps_coordinates = false;
+  PairCoordinates<float> coordinates;
 
   // What the judge says of a pair; null: there is none.
   [[nodiscard]] const Judgement* judgement(std::size_t row) const {
@@ -121,7 +124,7 @@ struct Batch {
 
   // Scratch.
   std::vector<Fault> faults;
-  std::vector<double> own_shares;
+  std::vector<double> own_shares;  // of the pairs in the model that scored them; empty: none
   ScoreScratch<float> scratch;
   JudgeScratch judging;
 };

@@ -8,15 +8,13 @@
 
 namespace phsic {
 
-void Judge::judge(std::span<const std::string_view> x, std::span<const std::string_view> y,
-                  std::span<const ViewItems> wholes, Judgement* judgements,
-                  JudgeScratch& scratch) const {
-  const std::size_t rows = row_count(wholes.front().x);
+void Judge::judge(const PairsToJudge& pairs, Judgement* judgements, JudgeScratch& scratch) const {
+  const std::size_t rows = row_count(pairs.views.front().items.x);
   const std::size_t columns = reader_.size();
   const std::size_t kinds = fitted_.experts.size();
   scratch.rows.resize(rows * columns);
   scratch.log_odds.resize(kinds);
-  reader_.read(x, y, wholes, scratch.rows.data(), scratch);
+  reader_.read(pairs, scratch.rows.data(), scratch);
   for (std::size_t i = 0; i < rows; ++i) {
     double* const row = scratch.rows.data() + i * columns;
     fitted_.standardiser.apply(row, row);

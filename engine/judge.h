@@ -48,8 +48,7 @@ class Judge {
       : reader_(std::move(reader)), fitted_(std::move(fitted)) {}
 
   // judgements[i] of pair i. See ComponentReader::read().
-  void judge(std::span<const std::string_view> x, std::span<const std::string_view> y,
-             std::span<const ViewItems> wholes, Judgement* judgements, JudgeScratch& scratch) const;
+  void judge(const PairsToJudge& pairs, Judgement* judgements, JudgeScratch& scratch) const;
 
   [[nodiscard]] const ComponentReader& reader() const { return reader_; }
   [[nodiscard]] const Fitted& fitted() const { return fitted_; }

@@ -60,15 +60,15 @@ RowMatrix read_all(const ComponentReader& reader, const Views& x, const Views& y
   RowMatrix rows(static_cast<Eigen::Index>(x.size()), static_cast<Eigen::Index>(reader.size()));
   if (x.empty()) return rows;
   std::vector<Encoded> encoded(2 * reader.views().size());
-  std::vector<ViewItems> wholes;
+  std::vector<WholePairs> seen;
   for (std::size_t v = 0; v < reader.views().size(); ++v) {
     const auto& view = reader.views()[v];
     view.x.encode(x, encoded[2 * v]);
     view.y.encode(y, encoded[2 * v + 1]);
-    wholes.push_back({encoded[2 * v].view(), encoded[2 * v + 1].view()});
+    seen.push_back({{encoded[2 * v].view(), encoded[2 * v + 1].view()}});
   }
   JudgeScratch scratch;
-  reader.read(x, y, wholes, rows.data(), scratch);
+  reader.read({x, y, seen}, rows.data(), scratch);
   return rows;
 }
 

@@ -2,12 +2,13 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <string_view>
 #include <vector>
 
 #include "core/feature_block.h"
 #include "core/workspace.h"
-#include "engine/encoder.h"
+#include "engine/half_coordinates.h"
 #include "engine/surface.h"
 #include "engine/view_items.h"
 
@@ -19,14 +20,31 @@ struct Judgement {
   std::uint8_t kind = 0;  // the number of the damage that it looks most like (damage.h)
 };
 
+// Pairs as one view sees them.
+struct WholePairs {
+  ViewItems items;
+  // What the model that judges makes of them; null: that is still to be found.
+  const PairCoordinates<float>* coordinates = nullptr;
+  // The share of each pair in what the model has learned, which is taken out; null: of none.
+  const double* own_shares = nullptr;
+};
+
+// Pairs that are to be judged. Everything stays the caller's.
+struct PairsToJudge {
+  std::span<const std::string_view> x;  // may be empty where nothing of texts is read
+  std::span<const std::string_view> y;
+  std::span<const WholePairs> views;               // as each view of the judge sees them
+  std::span<const std::uint8_t> was_learned = {};  // how often; empty: none was
+};
+
 // Kept from call to call.
 struct JudgeScratch {
-  std::vector<ViewItems> wholes;
-  Encoded halves[2];
-  std::vector<std::string_view> parts;
+  std::vector<WholePairs> views;
   FeatureBlock<float> features;
   Workspace workspace;
-  std::vector<float> coordinates[4];  // u and v of wholes, then of halves
+  PairCoordinates<float> wholes;
+  PairCoordinates<float> halves;
+  HalvesScratch cut;
   std::vector<float> centred;
   SurfaceScratch surface;
   std::vector<double> rows;  // components

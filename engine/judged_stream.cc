@@ -119,8 +119,12 @@ void JudgedStream::take(const DenseRows<float>& x, const DenseRows<float>& y, Ba
   batch.y_texts.clear();
 }
 
-void JudgedStream::score(Batch& batch) const {
-  stream_->score_by(published(), batch);
+void JudgedStream::score(Batch& batch) const { score_and_judge(published(), batch); }
+
+void JudgedStream::score_and_judge(std::shared_ptr<const PublishedModel> published,
+                                   Batch& batch) const {
+  batch.keeps_coordinates = published->judge != nullptr;
+  stream_->score_by(std::move(published), batch);
   judge(batch);
 }
 
@@ -128,14 +132,17 @@ void JudgedStream::judge(Batch& batch) const {
   batch.judgements.clear();
   const auto* judge = batch.published->judge.get();
   if (judge == nullptr || batch.size() == 0 || batch.x_texts.size() != batch.size()) return;
-  auto& wholes = batch.judging.wholes;
-  wholes.clear();
+  auto& views = batch.judging.views;
+  views.clear();
   for (const auto& view : judge->reader().views()) {
     const auto& of = batch.views.empty() ? batch : batch.views[view.number];
-    wholes.push_back({of.x.view(), of.y.view()});
+    views.push_back({{of.x.view(), of.y.view()},
+                     &of.coordinates,
+                     of.own_shares.empty() ? nullptr : of.own_shares.data()});
   }
   batch.judgements.resize(batch.size());
-  judge->judge(batch.x_texts, batch.y_texts, wholes, batch.judgements.data(), batch.judging);
+  judge->judge({batch.x_texts, batch.y_texts, views, batch.was_learned}, batch.judgements.data(),
+               batch.judging);
   for (const auto& problem : batch.problems) {
     batch.judgements[problem.row] = {kNoQuality, kNoQuality, 0};
   }
@@ -164,8 +171,7 @@ std::optional<PairExplanation> JudgedStream::explain(std::string_view x, std::st
   if (published->judge == nullptr) return found;
   Batch batch;
   encode({{&x, 1}, {&y, 1}, {}}, batch);
-  stream_->score_by(published, batch);
-  judge(batch);
+  score_and_judge(published, batch);
   if (!batch.judgements.empty()) found->judgement = batch.judgements.front();
   return found;
 }

@@ -78,6 +78,7 @@ class JudgedStream : public Stream {
   void publish(std::shared_ptr<const Judge> judge);
   void count_words(const Texts& texts);
   [[nodiscard]] std::shared_ptr<const Judge> open_judge(SavedJudge saved) const;
+  void score_and_judge(std::shared_ptr<const PublishedModel> published, Batch& batch) const;
   void judge(Batch& batch) const;
 
   std::unique_ptr<ModelStream> stream_;

@@ -111,6 +111,7 @@ void KernelStream::take(const DenseRows<float>& x, const DenseRows<float>& y, Ba
 
 // The share of each pair of the batch in what the model in use has learned; null: none is known.
 const double* KernelStream::own_shares(Batch& batch) const {
+  batch.own_shares.clear();
   if (batch.was_learned.size() != batch.size() || forgets_) return nullptr;
   const auto weight = weight_of(*batch.published);
   if (weight == 0) return nullptr;
@@ -142,7 +143,8 @@ void KernelStream::score_by(std::shared_ptr<const PublishedModel> published, Bat
   batch.scores.resize(batch.size());
   batch.faults.resize(batch.size());
   batch.published->model->score(batch.x.view(), batch.y.view(), batch.scores.data(),
-                                batch.faults.data(), batch.scratch, own_shares(batch));
+                                batch.faults.data(), batch.scratch, own_shares(batch),
+                                batch.keeps_coordinates ? &batch.coordinates : nullptr);
   const auto known = batch.problems.size();
   for (std::size_t i = 0; i < batch.size(); ++i) {
     // A kernel of sound items may still overflow.

@@ -59,19 +59,17 @@ class ComponentReader {
   [[nodiscard]] const FluencyPair* fluency() const { return fluency_.get(); }
   [[nodiscard]] const SurfaceNorm& norm() const { return norm_; }
 
-  // Writes size() values for each pair to `out`, row after row. `wholes` are the items of the pairs
-  // as each of views() sees them; one that has a fault counts as nothing. Texts may be empty where
-  // nothing of them is read.
+  // Writes size() values for each pair to `out`, row after row. An item that has a fault counts as
+  // nothing. What a learned pair has taught itself is left out.
   // Throws an Error when an encoder fails.
-  void read(std::span<const std::string_view> x, std::span<const std::string_view> y,
-            std::span<const ViewItems> wholes, double* out, JudgeScratch& scratch) const;
+  void read(const PairsToJudge& pairs, double* out, JudgeScratch& scratch) const;
 
  private:
   [[nodiscard]] std::size_t count_of(const JudgedView& view) const;
-  void read_view(std::size_t v, std::span<const std::string_view> x,
-                 std::span<const std::string_view> y, const ViewItems& wholes, double* out,
-                 JudgeScratch& scratch) const;
-  void read_surface(std::string_view x, std::string_view y, double* out,
+  // Rows first .. first + count.
+  void read_view(std::size_t v, const PairsToJudge& pairs, std::size_t first, std::size_t count,
+                 double* out, JudgeScratch& scratch) const;
+  void read_surface(const PairsToJudge& pairs, std::size_t row, double* out,
                     JudgeScratch& scratch) const;
 
   std::vector<JudgedView> views_;

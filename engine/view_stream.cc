@@ -102,6 +102,7 @@ void ViewStream::score_by(std::shared_ptr<const PublishedModel> published, Batch
   batch.asked = 0;
   const auto ask = [&](std::size_t v) {
     batch.views[v].was_learned = batch.was_learned;
+    batch.views[v].keeps_coordinates = batch.keeps_coordinates;
     views_[v]->score_by(viewed.parts[v], batch.views[v]);
     batch.asked |= bit_of(v);
   };

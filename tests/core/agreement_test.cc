@@ -287,5 +287,107 @@ TEST_CASE("Every component has a name of its own and a meaning") {
   CHECK(names.size() == kAll);
 }
 
+// Pairs that share a few hidden numbers, and texts of which some pair was cut out: as features.
+struct Learned {
+  static constexpr Eigen::Index kPairs = 80;
+  static constexpr Eigen::Index kDim = 7;  // on both sides, so that coordinates span them
+
+  explicit Learned(std::uint64_t seed) : random(seed) {
+    const auto normal = [&] { return random.normal(); };
+    const Eigen::MatrixXd hidden = Eigen::MatrixXd::NullaryExpr(kPairs, kDim, normal);
+    const auto side = [&] {
+      const Eigen::MatrixXd map = Eigen::MatrixXd::NullaryExpr(kDim, kDim, normal);
+      return Eigen::MatrixXd(
+          (hidden * map + Eigen::MatrixXd::NullaryExpr(kPairs, kDim, normal)).array() + 0.5);
+    };
+    x = side();
+    y = side();
+  }
+  // Of all pairs, or of all but the first.
+  [[nodiscard]] Estimator<float> estimator(EstimatorKind kind, bool has_first) const {
+    std::vector<double> weights(kPairs, 1);
+    if (!has_first) weights[0] = 0;
+    const auto covariance = two_pass_covariance(x, y, weights);
+    const auto basis = canonical_basis(covariance, 1e-9, kDim, 1);
+    return kind == EstimatorKind::kWhitened ? Estimator<float>::whitened(covariance, basis)
+                                            : Estimator<float>::gaussian_pmi(covariance, basis);
+  }
+
+  Random random;
+  Eigen::MatrixXd x;
+  Eigen::MatrixXd y;
+};
+
+// Components of the first pair, and of two halves of each side that are like it.
+std::vector<double> components_of_first(Learned& learned, const Estimator<float>& estimator,
+                                        double own_share) {
+  Random random(9);
+  std::vector<float> u;
+  std::vector<float> v;
+  const auto project = [&](const Eigen::MatrixXd& of, bool is_x, std::vector<float>& out) {
+    std::vector<float> rows;
+    for (int part = 0; part < 3; ++part) {
+      for (Eigen::Index k = 0; k < Learned::kDim; ++k) {
+        rows.push_back(static_cast<float>(of(0, k) + (part == 0 ? 0 : random.normal())));
+      }
+    }
+    out.resize(rows.size());
+    const DenseRows<float> items{rows.data(), 3, Learned::kDim};
+    static_cast<void>(is_x ? estimator.project_x(items, out.data())
+                           : estimator.project_y(items, out.data()));
+  };
+  project(learned.x, true, u);
+  project(learned.y, false, v);
+  std::vector<double> found(kAll);
+  std::vector<float> scratch;
+  const auto parts = [](const std::vector<float>& of) {
+    return SideCoordinates{of.data(), of.data() + Learned::kDim, of.data() + 2 * Learned::kDim};
+  };
+  Agreement(estimator).components(parts(u), parts(v), true, found.data(), scratch, own_share);
+  return found;
+}
+
+TEST_CASE("Without its own share a learned pair has the components that the others give it",
+          "[oracle]") {
+  const auto is_exact = [](EstimatorKind kind, std::size_t k) {
+    constexpr std::size_t kHalvesOfF = kHalvesComponents / 2;
+    const bool is_f = k < 5 || (k >= kWholeComponents && k < kWholeComponents + kHalvesOfF);
+    return is_f && (kind == EstimatorKind::kGaussianPmi || kind == EstimatorKind::kWhitened);
+  };
+  for (const auto kind : {EstimatorKind::kWhitened, EstimatorKind::kGaussianPmi}) {
+    std::vector<double> errors(kAll, 0);
+    std::vector<double> uncorrected(kAll, 0);
+    for (std::uint64_t seed = 1; seed <= 60; ++seed) {
+      Learned learned(seed);
+      const auto all = learned.estimator(kind, true);
+      const auto expected = components_of_first(learned, learned.estimator(kind, false), 0);
+      const auto found = components_of_first(learned, all, 1.0 / Learned::kPairs);
+      const auto plain = components_of_first(learned, all, 0);
+      for (std::size_t k = 0; k < kAll; ++k) {
+        CAPTURE(name_of(kind), seed, k, agreement_table()[k].name);
+        if (is_exact(kind, k)) CHECK(found[k] == Approx(expected[k]).epsilon(2e-3).margin(2e-3));
+        errors[k] += std::abs(found[k] - expected[k]);
+        uncorrected[k] += std::abs(plain[k] - expected[k]);
+      }
+    }
+    for (std::size_t k = 0; k < kAll; ++k) {
+      CAPTURE(name_of(kind), k, agreement_table()[k].name, errors[k], uncorrected[k]);
+      CHECK(errors[k] < (is_exact(kind, k) ? 0.1 : 0.75) * uncorrected[k]);
+    }
+  }
+}
+
+TEST_CASE("A share that cannot be leaves components finite") {
+  Learned learned(1);
+  for (const auto kind : {EstimatorKind::kWhitened, EstimatorKind::kGaussianPmi}) {
+    const auto estimator = learned.estimator(kind, true);
+    for (const double share : {0.3, 0.5, 1.0, 7.0}) {
+      for (const double value : components_of_first(learned, estimator, share)) {
+        CHECK(std::isfinite(value));
+      }
+    }
+  }
+}
+
 }  // namespace
 }  // namespace phsic::test

@@ -18,11 +18,13 @@
 #include "core/model.h"
 #include "core/random.h"
 #include "engine/damage.h"
+#include "engine/half_coordinates.h"
 #include "engine/learn_items.h"
 #include "engine/model_cycle.h"
 #include "engine/stream.h"
 #include "engine/surface.h"
 #include "tests/core/reduced.h"
+#include "text/halves.h"
 
 namespace phsic::test {
 namespace {
@@ -603,6 +605,83 @@ TEST_CASE("A cut by quality is told with the model that comes into use, and with
   CHECK_FALSE(stream->published()->cuts_by_quality);
   CHECK(stream->published()->cut == 3);
   CHECK(stream->published()->judge != nullptr);
+}
+
+TEST_CASE("A half that is what the whole has beyond the other one is as if it had been encoded") {
+  const auto& stream = taught(Reads::kHashing);
+  const auto judge = stream.published()->judge;
+  const auto& view = judge->reader().views().front();
+  const auto& model = *view.model;
+  const auto& estimator = *model.estimator();
+  // One that can only be cut between characters, and one that cannot be cut, beside usual ones.
+  std::vector<std::string> texts = {"badefunakilogumi", "a", "", "fun funafun"};
+  for (std::size_t i = 0; i < 40; ++i) texts.push_back(kAsked.x[i]);
+  const auto views = part_of(texts, 0, texts.size());
+  Encoded wholes;
+  view.x.encode(views, wholes);
+  const auto rank = estimator.rank();
+  const auto project = [&](const Encoded& items) {
+    FeatureBlock<float> block;
+    Workspace workspace;
+    model.map_x()->map_rows(items.view(), block, workspace);
+    std::vector<float> out(items.size() * rank);
+    static_cast<void>(estimator.project_rows_x(block.features, out.data(), workspace));
+    return out;
+  };
+  const auto coordinates = project(wholes);
+  HalvesScratch scratch;
+  std::vector<float> found;
+  const HalfCoordinates halves(view.x, *model.map_x(), estimator, true);
+  halves.find(views, wholes.view(), coordinates.data(), found, scratch);
+  std::vector<std::string_view> parts;
+  for (const auto text : views) {
+    const auto [first, second] = text::halves_of(text);
+    parts.push_back(first);
+    parts.push_back(second);
+  }
+  Encoded encoded;
+  view.x.encode(parts, encoded);
+  const auto expected = project(encoded);
+  REQUIRE(found.size() == expected.size());
+  for (std::size_t i = 0; i < found.size(); ++i) {
+    CAPTURE(i / (2 * rank), i % (2 * rank));
+    CHECK(found[i] == Approx(expected[i]).epsilon(1e-3).margin(1e-4));
+  }
+  // Each by itself gives the same bits.
+  for (std::size_t i = 0; i < texts.size(); ++i) {
+    std::vector<float> alone;
+    halves.find({&views[i], 1}, slice(wholes.view(), i, 1), coordinates.data() + i * rank, alone,
+                scratch);
+    CHECK(std::equal(alone.begin(), alone.end(),
+                     found.begin() + static_cast<std::ptrdiff_t>(2 * i * rank)));
+  }
+}
+
+TEST_CASE("A pair that was learned does not vouch for its own quality") {
+  // Few pairs for so many dimensions: each has taught the model much of what it says of it.
+  constexpr std::size_t kFew = 420;
+  constexpr std::size_t kMeasured = 300;
+  auto spec = spec_of(Reads::kHashing, true);
+  spec.set("rank", "0");
+  const auto stream = phsic::Stream::open(spec, EncoderPath());
+  learn(*stream, kCorpus, 0, kFew);
+  refresh(*stream);
+  const auto mean_minimum = [&](std::size_t first, std::uint8_t times) {
+    const auto x = part_of(kCorpus.x, first, kMeasured);
+    const auto y = part_of(kCorpus.y, first, kMeasured);
+    Batch batch;
+    stream->encode({x, y, {}}, batch);
+    if (times > 0) batch.was_learned.assign(kMeasured, times);
+    stream->score(batch);
+    double sum = 0;
+    for (const auto& judgement : batch.judgements) sum += judgement.soft_minimum;
+    return sum / kMeasured;
+  };
+  const double unknown = mean_minimum(kTaught, 0);
+  const double vouching = mean_minimum(0, 0);
+  const double learned = mean_minimum(0, 1);
+  CAPTURE(unknown, vouching, learned);
+  CHECK(std::abs(learned - unknown) < std::abs(vouching - unknown) / 2);
 }
 
 }  // namespace
