@@ -13,6 +13,9 @@
 namespace phsic {
 namespace {
 
+// Pairs of a higher quality are likelier good than damaged.
+constexpr double kEvenQuality = 0.5;
+
 void set_cut(DecideSpec& spec, CutSpec::Kind kind, double value) {
   if (spec.cut && spec.cut->kind != kind) {
     throw Error(fmt::format("found {} and {}, expected one of them", name_of(spec.cut->kind),
@@ -45,6 +48,26 @@ void set_rate(DecideSpec& spec, std::string_view text) {
 
 void set_score(DecideSpec& spec, std::string_view text) {
   set_cut(spec, CutSpec::Kind::kScore, number_value(text, "a number"));
+}
+
+void set_quality(DecideSpec& spec, std::string_view text) {
+  if (text == "auto") return set_cut(spec, CutSpec::Kind::kQuality, kEvenQuality);
+  constexpr std::string_view kExpected = "a number from 0 to 1, or auto";
+  const auto value = number_value(text, kExpected);
+  if (value < 0 || value > 1) refuse_value(text, kExpected);
+  set_cut(spec, CutSpec::Kind::kQuality, value);
+}
+
+void set_decider(DecideSpec& spec, std::string_view text) {
+  if (text != "judge" && text != "score") refuse_value(text, "judge or score");
+  spec.decides_by = text == "judge" ? Decider::kJudge : Decider::kScore;
+}
+
+// What is cut by where nothing else was asked for.
+CutSpec usual_cut(const DecideSpec& spec, const StreamSpec& stream) {
+  if (stream.counts) return {CutSpec::Kind::kNone, 0};
+  const auto decider = spec.decides_by.value_or(stream.judges ? Decider::kJudge : Decider::kScore);
+  return decider == Decider::kJudge ? CutSpec{CutSpec::Kind::kQuality, kEvenQuality} : CutSpec{};
 }
 
 void set_duplicates(DecideSpec& spec, std::string_view text) {
@@ -92,9 +115,14 @@ constexpr DecideOption kOptions[] = {
     {"score", "NUMBER", "",
      "keeps pairs with at least this raw score, which means another thing under each model", true,
      true, set_score},
-    {"quality", "NUMBER", "",
-     "keeps pairs that are at least so likely to be good; needs `judge: true`", true, true,
-     set_share<CutSpec::Kind::kQuality>},
+    {"quality", "NUMBER|auto", "",
+     "keeps pairs that are at least so likely to be good; auto: likelier good than damaged; needs "
+     "`judge: true`",
+     true, true, set_quality},
+    {"decide-by", "NAME", "",
+     "what decides where no cut is named: judge, as `quality: auto`, or score, as `p: 0.05` "
+     "(default: judge where there is one)",
+     true, true, set_decider},
     {"undecided", "NAME", "keep",
      "what becomes of pairs that nobody can judge, before the first model: keep or reject", true,
      false, set_undecided},
@@ -127,15 +155,20 @@ DecidePlan plan_of(const DecideSpec& spec, const StreamSpec& stream) {
   }
   plan.duplicates = stream.counts ? DuplicatePolicy::kLearn : spec.duplicates;
   plan.duplicate_window = stream.counts ? 0 : spec.duplicate_window;
-  const CutSpec fallback = stream.counts ? CutSpec{CutSpec::Kind::kNone, 0} : CutSpec{};
-  plan.cut = spec.cut.value_or(fallback);
+  plan.cut = spec.cut.value_or(usual_cut(spec, stream));
+  const bool is_by_quality = plan.cut.kind == CutSpec::Kind::kQuality;
+  if (spec.decides_by && (*spec.decides_by == Decider::kJudge) != is_by_quality) {
+    throw Error(fmt::format("decide-by: found {} and the cut {}, expected a cut that it decides by",
+                            *spec.decides_by == Decider::kJudge ? "judge" : "score",
+                            name_of(plan.cut.kind)));
+  }
   const bool needs_models =
       plan.cut.kind != CutSpec::Kind::kNone && plan.cut.kind != CutSpec::Kind::kScore;
   if (stream.counts && needs_models) {
     throw Error(fmt::format("{}: estimator pmi has no calibration, expected score",
                             name_of(plan.cut.kind)));
   }
-  if (plan.cut.kind == CutSpec::Kind::kQuality && !stream.judges) {
+  if (is_by_quality && !stream.judges) {
     throw Error("quality: the stream has no judge, expected one; say `judge: true` (--judge true)");
   }
   plan.keeps_undecided = spec.keeps_undecided;

@@ -24,11 +24,18 @@ enum class DuplicatePolicy : std::uint8_t {
   kLearn,  // a pair like any other
 };
 
+// What decides about a pair where no cut is named.
+enum class Decider : std::uint8_t {
+  kJudge,  // its quality
+  kScore,  // its p-value
+};
+
 struct DecideSpec {
   std::optional<RuleSet> rules;  // none: the default ones
   DuplicatePolicy duplicates = DuplicatePolicy::kDrop;
   std::uint32_t duplicate_window = 131072;
-  std::optional<CutSpec> cut;  // none: p: 0.05, or nothing where the stream counts
+  std::optional<CutSpec> cut;  // none: as decides_by says, or nothing where the stream counts
+  std::optional<Decider> decides_by;  // none: the judge where there is one, else the score
   bool keeps_undecided = true;
 
   bool operator==(const DecideSpec&) const = default;

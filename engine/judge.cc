@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "engine/batch.h"
+#include "engine/stream_facts.h"
 
 namespace phsic {
 
@@ -53,6 +54,8 @@ void Judge::save(Writer& writer) const {
   writer.array(fitted_.shares.kinds);
   writer.number(fitted_.pairs);
   writer.number<std::uint8_t>(fitted_.is_sampled);
+  writer.number<std::uint8_t>(reader_.fluency() != nullptr);
+  if (reader_.fluency() == nullptr) return;
   reader_.fluency()->x.save(writer);
   reader_.fluency()->y.save(writer);
 }
@@ -87,10 +90,22 @@ SavedJudge SavedJudge::load(Reader& reader) {
   }
   fitted.pairs = reader.number<std::uint64_t>("pairs that fitted a judge");
   fitted.is_sampled = reader.flag("sampled");
+  if (!reader.flag("fluency")) return saved;
   auto x = Fluency::load(reader);
   saved.fluency =
       std::make_shared<const FluencyPair>(FluencyPair{std::move(x), Fluency::load(reader)});
   return saved;
+}
+
+std::optional<DamageFacts> damage_of(const PublishedModel& published) {
+  if (published.judge == nullptr) return std::nullopt;
+  const auto& [standardiser, experts, shares, pairs, is_sampled] = published.judge->fitted();
+  DamageFacts facts;
+  facts.junk_share = 1 - shares.good;
+  for (std::size_t k = 0; k < experts.size(); ++k) {
+    facts.kinds.emplace_back(experts[k].kind->name, shares.kinds[k]);
+  }
+  return facts;
 }
 
 }  // namespace phsic

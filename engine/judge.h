@@ -69,7 +69,7 @@ struct SavedJudge {
   std::vector<View> views;
   SurfaceNorm norm;
   Judge::Fitted fitted;
-  std::shared_ptr<const FluencyPair> fluency;
+  std::shared_ptr<const FluencyPair> fluency;  // null: it knows nothing of texts
 
   // What Judge::save() wrote.
   [[nodiscard]] static SavedJudge load(Reader& reader);

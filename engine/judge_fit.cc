@@ -12,40 +12,64 @@ namespace phsic {
 namespace {
 
 constexpr std::size_t kCopies = 3;      // damaged ones of each pair
-constexpr int kRounds = 5;              // of weighing the pairs that pass for good
+constexpr int kRounds = 10;             // of weighing the pairs that pass for good
+constexpr int kWaryRounds = 6;          // the first of them
 constexpr double kPenalty = 0.02;       // of squared coefficients, beside the mean loss
 constexpr double kFewestOfKind = 16;    // damaged pairs that an expert is fitted to
 constexpr double kTooFew = 10;          // pairs of a kind that pass for good ones
 constexpr double kLowestWeight = 0.02;  // of a pair that looks damaged
+// How far the odds that a pair is good may count for it, or against it, before it is looked at.
+constexpr double kTrust = 0.2;  // wary rounds take a few more for damaged than there are
+constexpr double kMostOdds = 2;
+constexpr double kLeastOdds = -0.5;
 
 using Views = std::vector<std::string_view>;
 
-// A damaged copy: of which pair, and in which way.
+// A damaged copy: of which pair, in which way, and by the help of which other.
 struct Copy {
   std::size_t source = 0;
+  std::size_t other = 0;
   std::size_t kind = 0;
   DamagedPair texts;
 };
 
+constexpr std::size_t kMismatched = 0;  // among damage_kinds()
+
+// Any of `count` but i.
+std::size_t another(std::size_t i, std::size_t count, Random& random) {
+  const auto other = random.below(count - 1);
+  return other >= i ? other + 1 : other;
+}
+
+// Each pair with another's y, several times.
+std::vector<Copy> exchange_all(std::size_t pairs, std::uint64_t seed) {
+  std::vector<Copy> copies;
+  Random random(seed);
+  for (std::size_t i = 0; i < pairs; ++i) {
+    for (std::size_t c = 0; c < kCopies; ++c) {
+      copies.push_back({i, another(i, pairs, random), kMismatched, {}});
+    }
+  }
+  return copies;
+}
+
 // Damaged copies of all pairs, the kinds in turn.
-std::vector<Copy> damage_all(
-    const std::vector<std::pair<std::string_view, std::string_view>>& pairs, std::uint64_t seed) {
+std::vector<Copy> damage_all(const Views& x, const Views& y, std::uint64_t seed) {
   const auto kinds = damage_kinds();
   std::vector<Copy> copies;
   Random random(seed);
   std::size_t next = 0;
-  for (std::size_t i = 0; i < pairs.size(); ++i) {
+  for (std::size_t i = 0; i < x.size(); ++i) {
     for (std::size_t c = 0; c < kCopies; ++c) {
-      auto other = random.below(pairs.size() - 1);
-      if (other >= i) ++other;
+      const auto other = another(i, x.size(), random);
       Copy copy;
       copy.source = i;
+      copy.other = other;
       // Some pairs cannot be damaged in some ways: the next kind then.
       for (std::size_t tries = 0; tries < kinds.size(); ++tries) {
         copy.kind = next++ % kinds.size();
         const bool is_damaged =
-            kinds[copy.kind].damage({pairs[i].first, pairs[i].second},
-                                    {pairs[other].first, pairs[other].second}, random, copy.texts);
+            kinds[copy.kind].damage({x[i], y[i]}, {x[other], y[other]}, random, copy.texts);
         if (!is_damaged) continue;
         copies.push_back(std::move(copy));
         break;
@@ -55,21 +79,124 @@ std::vector<Copy> damage_all(
   return copies;
 }
 
-// The components of pairs of texts.
-RowMatrix read_all(const ComponentReader& reader, const Views& x, const Views& y) {
-  RowMatrix rows(static_cast<Eigen::Index>(x.size()), static_cast<Eigen::Index>(reader.size()));
-  if (x.empty()) return rows;
-  std::vector<Encoded> encoded(2 * reader.views().size());
-  std::vector<WholePairs> seen;
-  for (std::size_t v = 0; v < reader.views().size(); ++v) {
-    const auto& view = reader.views()[v];
-    view.x.encode(x, encoded[2 * v]);
-    view.y.encode(y, encoded[2 * v + 1]);
-    seen.push_back({{encoded[2 * v].view(), encoded[2 * v + 1].view()}});
+// The held-back pairs that a judge is fitted to, as texts or as vectors.
+struct HeldBack {
+  Views x;
+  Views y;
+  VectorPairs vectors;
+
+  [[nodiscard]] bool has_texts() const { return !x.empty(); }
+  [[nodiscard]] std::size_t size() const { return has_texts() ? x.size() : vectors.x.size(); }
+};
+
+HeldBack held_back_of(const JudgeMaterial& material, const std::vector<std::size_t>& chosen) {
+  HeldBack held_back;
+  if (material.pairs.empty()) {
+    held_back.vectors = {material.vectors.x.select(chosen), material.vectors.y.select(chosen)};
+    return held_back;
   }
+  for (const auto i : chosen) {
+    held_back.x.push_back(material.pairs[i].first);
+    held_back.y.push_back(material.pairs[i].second);
+  }
+  return held_back;
+}
+
+RowMatrix room_for(const ComponentReader& reader, std::size_t rows) {
+  return {static_cast<Eigen::Index>(rows), static_cast<Eigen::Index>(reader.size())};
+}
+
+// The items of texts, as each view sees them.
+std::vector<VectorPairs> encode_all(const ComponentReader& reader, const Views& x, const Views& y) {
+  std::vector<VectorPairs> views;
+  Encoded encoded;
+  const auto encode = [&](const Encoder& encoder, const Views& texts) {
+    encoder.encode(texts, encoded);
+    ItemBlock<float> items(encoder.shape());
+    for (std::size_t i = 0; i < texts.size(); ++i) {
+      if (items.append(encoded.view(), i) != Fault::kNone) items.append_nothing();
+    }
+    return items;
+  };
+  for (const auto& view : reader.views()) {
+    auto of_x = encode(view.x, x);
+    views.push_back({std::move(of_x), encode(view.y, y)});
+  }
+  return views;
+}
+
+RowMatrix read_all(const ComponentReader& reader, const Views& x, const Views& y,
+                   const std::vector<VectorPairs>& views) {
+  auto rows = room_for(reader, views.front().x.size());
+  if (rows.rows() == 0) return rows;
+  std::vector<WholePairs> seen;
+  for (const auto& [of_x, of_y] : views) seen.push_back({{of_x.view(), of_y.view()}});
   JudgeScratch scratch;
   reader.read({x, y, seen}, rows.data(), scratch);
   return rows;
+}
+
+// Components of the pairs as they are, and of their copies.
+struct Rows {
+  RowMatrix good;
+  RowMatrix bad;
+};
+
+Rows read_damaged(const ComponentReader& reader, const HeldBack& of,
+                  const std::vector<Copy>& copies) {
+  Views x;
+  Views y;
+  for (const auto& copy : copies) {
+    x.push_back(copy.texts.x);
+    y.push_back(copy.texts.y);
+  }
+  return {read_all(reader, of.x, of.y, encode_all(reader, of.x, of.y)),
+          read_all(reader, x, y, encode_all(reader, x, y))};
+}
+
+Rows read_exchanged(const ComponentReader& reader, const HeldBack& of,
+                    const std::vector<Copy>& copies) {
+  auto views =
+      of.has_texts() ? encode_all(reader, of.x, of.y) : std::vector<VectorPairs>{of.vectors};
+  Rows rows;
+  rows.good = read_all(reader, of.x, of.y, views);
+  std::vector<std::size_t> sources;
+  std::vector<std::size_t> others;
+  Views x;
+  Views y;
+  for (const auto& copy : copies) {
+    sources.push_back(copy.source);
+    others.push_back(copy.other);
+    if (!of.has_texts()) continue;
+    x.push_back(of.x[copy.source]);
+    y.push_back(of.y[copy.other]);
+  }
+  for (auto& view : views) view = {view.x.select(sources), view.y.select(others)};
+  rows.bad = read_all(reader, x, y, views);
+  return rows;
+}
+
+// What is usual for texts of such lengths.
+SurfaceNorm norm_of(const HeldBack& of) {
+  std::vector<PairLengths> lengths;
+  SurfaceScratch sketches;
+  for (std::size_t i = 0; i < of.x.size(); ++i) {
+    sketches.x.read(of.x[i], judge_tokenizer());
+    sketches.y.read(of.y[i], judge_tokenizer());
+    lengths.push_back(lengths_of(sketches.x, sketches.y));
+  }
+  return SurfaceNorm::of(lengths);
+}
+
+// Which of the pairs, ascending.
+std::vector<std::size_t> choose(std::size_t pairs, std::uint64_t seed) {
+  std::vector<std::size_t> chosen(pairs);
+  std::iota(chosen.begin(), chosen.end(), std::size_t{0});
+  if (pairs <= kMostJudged) return chosen;
+  const auto order = random_order(pairs, seed);
+  chosen.assign(order.begin(), order.begin() + kMostJudged);
+  std::sort(chosen.begin(), chosen.end());
+  return chosen;
 }
 
 double logistic(double x) { return 1 / (1 + std::exp(-x)); }
@@ -104,10 +231,12 @@ class Fitting {
   }
 
   void run() {
+    double odds = 0;
     for (int round = 0; round < kRounds; ++round) {
       cross_fit();
       shares_ = estimate_shares(cross_fitted_, experts_.size(), kTooFew);
-      weigh();
+      if (round == kWaryRounds) odds = odds_of_good();
+      weigh(odds);
     }
   }
 
@@ -174,11 +303,18 @@ class Fitting {
     }
   }
 
-  void weigh() {
+  [[nodiscard]] double odds_of_good() const {
+    return std::clamp(std::log(shares_.good / (1 - shares_.good)) + kTrust, kLeastOdds, kMostOdds);
+  }
+
+  // Weighs each pair by how good it looks. The more of the stream is damaged, the better it has to
+  // look. Who began by taking damage for good would go on to; so would who asked again and again
+  // how much is damaged: it would become less and less.
+  void weigh(double odds) {
     for (std::size_t i = 0; i < weights_.size(); ++i) {
       const double* const row = cross_fitted_.data() + i * experts_.size();
       const double lowest = *std::min_element(row, row + experts_.size());
-      weights_[i] = std::clamp(1.5 * logistic(lowest + 1), kLowestWeight, 1.0);
+      weights_[i] = std::clamp(1.5 * logistic(lowest + odds), kLowestWeight, 1.0);
     }
   }
 
@@ -197,44 +333,22 @@ class Fitting {
 }  // namespace
 
 std::shared_ptr<const Judge> fit_judge(const JudgeMaterial& material) {
-  if (material.views.empty() || material.pairs.size() < kFewestJudged) return nullptr;
-  auto pairs = material.pairs;
-  const bool is_sampled = pairs.size() > kMostJudged;
-  if (is_sampled) {
-    auto order = random_order(pairs.size(), material.seed);
-    order.resize(kMostJudged);
-    std::sort(order.begin(), order.end());
-    for (std::size_t i = 0; i < kMostJudged; ++i) pairs[i] = pairs[order[i]];
-    pairs.resize(kMostJudged);
-  }
-  Views x;
-  Views y;
-  for (const auto& [of_x, of_y] : pairs) {
-    x.push_back(of_x);
-    y.push_back(of_y);
-  }
-  std::vector<PairLengths> lengths;
-  SurfaceScratch sketches;
-  for (std::size_t i = 0; i < x.size(); ++i) {
-    sketches.x.read(x[i], judge_tokenizer());
-    sketches.y.read(y[i], judge_tokenizer());
-    lengths.push_back(lengths_of(sketches.x, sketches.y));
-  }
-  const auto norm = SurfaceNorm::of(lengths);
-  ComponentReader reader(material.views, material.fluency, norm);
-  const auto copies = damage_all(pairs, material.seed);
-  Views damaged_x;
-  Views damaged_y;
-  for (const auto& copy : copies) {
-    damaged_x.push_back(copy.texts.x);
-    damaged_y.push_back(copy.texts.y);
-  }
-  Fitting fitting(read_all(reader, x, y), read_all(reader, damaged_x, damaged_y), copies,
-                  damage_kinds().size());
+  const bool has_texts = !material.pairs.empty();
+  const auto known = has_texts ? material.pairs.size() : material.vectors.x.size();
+  if (material.views.empty() || known < kFewestJudged) return nullptr;
+  const auto held_back = held_back_of(material, choose(known, material.seed));
+  const bool exchanges = material.exchanges || !has_texts;
+  ComponentReader reader(material.views, has_texts ? material.fluency : nullptr,
+                         norm_of(held_back));
+  const auto copies = exchanges ? exchange_all(held_back.size(), material.seed)
+                                : damage_all(held_back.x, held_back.y, material.seed);
+  auto rows = exchanges ? read_exchanged(reader, held_back, copies)
+                        : read_damaged(reader, held_back, copies);
+  Fitting fitting(std::move(rows.good), std::move(rows.bad), copies, damage_kinds().size());
   fitting.run();
   auto fitted = fitting.result();
   if (fitted.experts.empty()) return nullptr;
-  fitted.is_sampled = is_sampled;
+  fitted.is_sampled = known > kMostJudged;
   return std::make_shared<const Judge>(std::move(reader), std::move(fitted));
 }
 

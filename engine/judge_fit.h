@@ -17,6 +17,7 @@
 
 #include "engine/judge.h"
 #include "engine/pair_components.h"
+#include "engine/vector_pairs.h"
 
 namespace phsic {
 
@@ -26,9 +27,13 @@ inline constexpr std::size_t kMostJudged = 1024;
 
 struct JudgeMaterial {
   std::vector<JudgedView> views;
-  std::shared_ptr<const FluencyPair> fluency;
-  // Held back from the models of the views.
+  std::shared_ptr<const FluencyPair> fluency;  // null: nothing is known of texts
+  // Held back from the models of the views: texts or, for the one view that there is, vectors.
   std::vector<std::pair<std::string_view, std::string_view>> pairs;
+  VectorPairs vectors;
+  // Pairs are not damaged, only given each other's y, so that nothing is encoded but the pairs
+  // themselves; so it is with vectors. There is one expert then.
+  bool exchanges = false;
   std::uint64_t seed = 0;
 };
 

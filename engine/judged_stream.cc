@@ -26,14 +26,15 @@ double half_life_of(const Forgetting& forgetting) {
 // The views that count, each with its model, or with the model that its held-back pairs have not
 // taught.
 std::vector<JudgedView> judged_views(const std::vector<StreamView>& views,
-                                     const std::vector<BuiltView>& built, bool is_measured) {
+                                     const std::vector<BuiltView>& built, bool is_measured,
+                                     std::optional<bool> wants_halves) {
   std::vector<JudgedView> judged;
   for (std::size_t v = 0; v < views.size(); ++v) {
     const auto& model = is_measured ? built[v].measured : built[v].model;
     if (model == nullptr || model->estimator() == nullptr) continue;
     const auto& [name, x, y, has_pivots] = views[v];
-    const bool halves = !has_pivots && x.is_additive() && y.is_additive();
-    judged.push_back({v, name, x, y, model, halves});
+    const bool is_cheap = !has_pivots && x.is_additive() && y.is_additive();
+    judged.push_back({v, name, x, y, model, wants_halves.value_or(is_cheap)});
   }
   return judged;
 }
@@ -43,28 +44,40 @@ std::vector<JudgedView> judged_views(const std::vector<StreamView>& views,
 class JudgedStream::Frozen : public Refresh {
  public:
   Frozen(const JudgedStream& stream, std::unique_ptr<Refresh> refresh)
-      : stream_(*stream.stream_), refresh_(std::move(refresh)), seed_(stream.seed_) {
+      : stream_(*stream.stream_),
+        refresh_(std::move(refresh)),
+        seed_(stream.seed_),
+        by_exchange_(stream.by_exchange_),
+        halves_(stream.halves_) {
     if (stream.held_back_.size() < kFewestJudged) return;  // none without a judge
     views_ = stream_.views();
     fluency_ = std::make_shared<const FluencyPair>(*stream.fluency_);
-    held_back_.assign(stream.held_back_.begin(), stream.held_back_.end());
+    for (const auto& texts : stream.held_back_) {
+      if (!texts.x.empty() && !texts.y.empty()) held_back_.push_back(texts);
+    }
+    // Few texts: the pairs came as vectors.
+    if (held_back_.size() >= kFewestJudged) return;
+    held_back_.clear();
+    halves_ = false;
+    vectors_ = stream_.held_back_vectors();
   }
 
   void build() override {
     refresh_->build();
-    if (held_back_.empty()) return;
+    if (views_.empty()) return;
     const auto built = stream_.built(*refresh_);
     JudgeMaterial material;
-    material.views = judged_views(views_, built, true);
+    material.views = judged_views(views_, built, true, halves_);
     material.fluency = fluency_;
-    for (const auto& [x, y] : held_back_) {
-      if (!x.empty() && !y.empty()) material.pairs.emplace_back(x, y);
-    }
+    for (const auto& [x, y] : held_back_) material.pairs.emplace_back(x, y);
+    material.vectors = vectors_;
+    material.exchanges = by_exchange_;
     material.seed = seed_;
     const auto fitted = fit_judge(material);
     if (fitted == nullptr) return;
     judge_ = std::make_shared<const Judge>(
-        ComponentReader(judged_views(views_, built, false), fluency_, fitted->reader().norm()),
+        ComponentReader(judged_views(views_, built, false, halves_), fitted->reader().fluency(),
+                        fitted->reader().norm()),
         fitted->fitted());
   }
 
@@ -80,11 +93,18 @@ class JudgedStream::Frozen : public Refresh {
   std::vector<StreamView> views_;
   std::shared_ptr<const FluencyPair> fluency_;
   std::vector<Texts> held_back_;
+  VectorPairs vectors_;  // in place of texts
+  bool by_exchange_;
+  std::optional<bool> halves_;
   std::shared_ptr<const Judge> judge_;  // null: there was too little to fit one
 };
 
 JudgedStream::JudgedStream(std::unique_ptr<ModelStream> stream, const StreamSpec& spec)
-    : stream_(std::move(stream)), seed_(spec.seed) {
+    : stream_(std::move(stream)),
+      seed_(spec.seed),
+      by_exchange_(spec.judges_by_exchange),
+      halves_(spec.judges_halves) {
+  if (by_exchange_ && !halves_) halves_ = false;
   if (spec.judges) {
     const Fluency nothing(half_life_of(spec.forgetting));
     fluency_ = std::make_unique<FluencyPair>(FluencyPair{nothing, nothing});
@@ -131,7 +151,8 @@ void JudgedStream::score_and_judge(std::shared_ptr<const PublishedModel> publish
 void JudgedStream::judge(Batch& batch) const {
   batch.judgements.clear();
   const auto* judge = batch.published->judge.get();
-  if (judge == nullptr || batch.size() == 0 || batch.x_texts.size() != batch.size()) return;
+  if (judge == nullptr || batch.size() == 0) return;
+  if (judge->reader().reads_texts() && batch.x_texts.size() != batch.size()) return;
   auto& views = batch.judging.views;
   views.clear();
   for (const auto& view : judge->reader().views()) {
@@ -178,15 +199,16 @@ std::optional<PairExplanation> JudgedStream::explain(std::string_view x, std::st
 
 std::size_t JudgedStream::learn(const LearnBatch& batch, std::size_t first, bool stops) {
   const auto end = stream_->learn(batch, first, stops);
-  if (!judges() || batch.x_texts == nullptr) return end;
-  const auto longest = [&](std::size_t i) {
-    return std::max(batch.x_texts[i].size(), batch.y_texts[i].size());
+  if (!judges()) return end;
+  const auto is_known = [&](std::size_t i) {
+    return batch.x_texts != nullptr &&
+           std::max(batch.x_texts[i].size(), batch.y_texts[i].size()) <= kLongestText;
   };
   for (auto i = first; i < end; ++i) {
-    if (longest(i) > kLongestText) {
-      held_back_.emplace_back();
-    } else {
+    if (is_known(i)) {
       held_back_.push_back({std::string(batch.x_texts[i]), std::string(batch.y_texts[i])});
+    } else {
+      held_back_.emplace_back();
     }
   }
   for (const auto held_back = stream_->held_back(); held_back_.size() > held_back;) {

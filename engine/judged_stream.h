@@ -3,8 +3,9 @@
 // It drives a stream of models and adds what judging takes: it counts how the words of learned
 // texts follow each other, keeps the texts of the pairs that are held back, and fits a judge
 // wherever a model is built. Held-back pairs teach it nothing until they are learned. A judge is a
-// function of what was learned, so that a replay fits the same one. Without judge (StreamSpec), and
-// for pairs of vectors, it is the stream that it drives.
+// function of what was learned, so that a replay fits the same one. Of pairs of vectors, and of
+// texts if that was asked for, it is fitted to pairs that were given each other's y. Without a
+// judge (StreamSpec) this is the stream that it drives.
 #pragma once
 
 #include <cstddef>
@@ -83,6 +84,8 @@ class JudgedStream : public Stream {
 
   std::unique_ptr<ModelStream> stream_;
   std::uint64_t seed_;
+  bool by_exchange_;
+  std::optional<bool> halves_;  // whether they are looked at; none: where they cost little
 
   std::shared_ptr<const PublishedModel> published_;  // std::atomic_load and _store only
 

@@ -136,6 +136,14 @@ std::vector<BuiltView> KernelStream::built(const Refresh& refresh) const {
                *frozen.refreshed_.measured, Calibration(), model->facts())}};
 }
 
+VectorPairs KernelStream::held_back_vectors() const {
+  const auto is_vector = [](const Encoder& encoder) {
+    return encoder.shape().kind == ItemKind::kDense;
+  };
+  if (!is_vector(x_) || !is_vector(y_)) return VectorPairs();
+  return {learner_.held_back_x(), learner_.held_back_y()};
+}
+
 void KernelStream::score(Batch& batch) const { score_by(published(), batch); }
 
 void KernelStream::score_by(std::shared_ptr<const PublishedModel> published, Batch& batch) const {

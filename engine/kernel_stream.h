@@ -38,6 +38,7 @@ class KernelStream : public ModelStream {
 
   [[nodiscard]] std::vector<StreamView> views() const override;
   [[nodiscard]] std::vector<BuiltView> built(const Refresh& refresh) const override;
+  [[nodiscard]] VectorPairs held_back_vectors() const override;
   void score_by(std::shared_ptr<const PublishedModel> published, Batch& batch) const override;
   void rank_by(std::shared_ptr<const PublishedModel> published, std::string_view x,
                std::span<const std::string_view> candidates, Batch& batch) const override;

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "engine/stream.h"
+#include "engine/vector_pairs.h"
 
 namespace phsic {
 
@@ -34,6 +35,10 @@ class ModelStream : public Stream {
   [[nodiscard]] virtual std::vector<StreamView> views() const = 0;
   // What a refresh of this stream has built, in the same order. REQUIRES: built.
   [[nodiscard]] virtual std::vector<BuiltView> built(const Refresh& refresh) const = 0;
+
+  // The pairs that are held back now, as vectors; none where several views see them, or texts are
+  // compared as they are.
+  [[nodiscard]] virtual VectorPairs held_back_vectors() const { return VectorPairs(); }
 
   // Like score() and rank(), by a model that was in use.
   virtual void score_by(std::shared_ptr<const PublishedModel> published, Batch& batch) const = 0;

@@ -55,6 +55,11 @@ std::size_t ComponentReader::count_of(const JudgedView& view) const {
   return kWholeComponents + (view.halves ? kHalvesComponents : 0);
 }
 
+bool ComponentReader::reads_texts() const {
+  const auto reads_halves = [](const JudgedView& view) { return view.halves; };
+  return fluency_ != nullptr || std::any_of(views_.begin(), views_.end(), reads_halves);
+}
+
 std::string ComponentReader::name_of(std::size_t i) const {
   for (const auto& view : views_) {
     const auto count = count_of(view);

@@ -56,7 +56,9 @@ class ComponentReader {
   [[nodiscard]] std::string name_of(std::size_t i) const;
   [[nodiscard]] std::string_view about(std::size_t i) const;
   [[nodiscard]] const std::vector<JudgedView>& views() const { return views_; }
-  [[nodiscard]] const FluencyPair* fluency() const { return fluency_.get(); }
+  [[nodiscard]] const std::shared_ptr<const FluencyPair>& fluency() const { return fluency_; }
+  // Whether pairs have to be texts.
+  [[nodiscard]] bool reads_texts() const;
   [[nodiscard]] const SurfaceNorm& norm() const { return norm_; }
 
   // Writes size() values for each pair to `out`, row after row. An item that has a fault counts as

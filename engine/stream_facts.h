@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "core/accuracy.h"
@@ -21,6 +22,15 @@ struct ViewFacts {
   std::string problem;               // why it has no model, if so and known
 };
 
+// What the judge of a stream has found it to suffer from.
+struct DamageFacts {
+  double junk_share = 0;  // the estimated share of damaged pairs
+  // With more damage than that the estimate, and so quality, is a rough one.
+  static constexpr double kMostTrusted = 0.4;
+  [[nodiscard]] bool is_trusted() const { return junk_share <= kMostTrusted; }
+  std::vector<std::pair<std::string, double>> kinds;  // the share of each kind
+};
+
 struct StreamFacts {
   std::uint64_t pairs = 0;           // learned so far
   std::uint64_t clipped = 0;         // vectors shortened, being far longer than is usual
@@ -28,10 +38,12 @@ struct StreamFacts {
   double ridge = 0;                  // in use; 0: none
   std::optional<Accuracy> accuracy;  // self-measured
   std::optional<Dependence> dependence;
-  std::vector<ViewFacts> views;  // empty where there is one
+  std::vector<ViewFacts> views;       // empty where there is one
+  std::optional<DamageFacts> damage;  // none without a judge
 };
 
 struct PublishedModel;
 [[nodiscard]] std::vector<ViewFacts> views_of(const PublishedModel& published);
+[[nodiscard]] std::optional<DamageFacts> damage_of(const PublishedModel& published);
 
 }  // namespace phsic

@@ -68,6 +68,22 @@ void set_pivot_rule(StreamSpec& spec, std::string_view text) {
   spec.pivot_rule = text == "random" ? PivotRule::kRandom : PivotRule::kGreedy;
 }
 
+void set_judge(StreamSpec& spec, std::string_view text) {
+  if (text != "true" && text != "false" && text != "exchanged") {
+    refuse_value(text, "true, false or exchanged");
+  }
+  spec.judges = text != "false";
+  spec.judges_by_exchange = text == "exchanged";
+}
+
+void set_judge_halves(StreamSpec& spec, std::string_view text) {
+  if (text != "true" && text != "false" && text != "auto") {
+    refuse_value(text, "true, false or auto");
+  }
+  spec.judges_halves.reset();
+  if (text != "auto") spec.judges_halves = text == "true";
+}
+
 // Every so many pairs; 0: `auto`.
 void set_refresh(StreamSpec& spec, std::string_view text) {
   spec.refresh_pairs = text == "auto" ? 0 : whole_value<std::uint64_t>(text, 1, INT64_MAX);
@@ -139,9 +155,14 @@ constexpr StreamOption kOptions[] = {
      "a new model whenever so many more pairs were learned; auto: whenever a third more has been; "
      "the first of 160 pairs at least",
      set_refresh},
-    {"judge", "true|false", "false",
-     "whether each pair is told how likely it is to be good, and what damage it looks like",
-     [](StreamSpec& spec, std::string_view text) { spec.judges = flag_value(text); }},
+    {"judge", "NAME", "false",
+     "whether each pair is told how likely it is to be good, and what damage it looks like: true, "
+     "false, or exchanged (only whether y belongs to x; no text is encoded but the pairs' own)",
+     set_judge},
+    {"judge-halves", "NAME", "auto",
+     "whether a judge looks at the halves of texts: true, false, or auto (where the encoder is "
+     "additive and the kernel has no pivots)",
+     set_judge_halves},
     {"learn-identical", "true|false", "false",
      "whether to learn from pairs whose x and y are the same text",
      [](StreamSpec& spec, std::string_view text) { spec.learns_identical = flag_value(text); }},
@@ -218,7 +239,7 @@ std::vector<EncoderSpec> StreamSpec::encoders() const {
 
 void StreamSpec::validate() const {
   if (counts && judges) {
-    throw Error("judge: found true for a stream that counts (estimator pmi), expected false");
+    throw Error("judge: found one for a stream that counts (estimator pmi), expected false");
   }
   if (counts && !views.empty()) {
     throw Error("estimator: found pmi with views, expected one that needs no counts");

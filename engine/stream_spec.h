@@ -38,7 +38,11 @@ struct StreamSpec {
   std::uint64_t seed = 1;
   // Empty: the stream has one view, which is what is said above.
   std::vector<ViewSpec> views;
-  bool judges = false;  // whether its models have a judge (judge.h)
+  // Whether its models have a judge (judge.h); whether it sees only if y belongs to x; whether it
+  // looks at halves, by default where that costs little.
+  bool judges = false;
+  bool judges_by_exchange = false;
+  std::optional<bool> judges_halves;
   // A text with itself is a copy, not a pair that tells what belongs together.
   bool learns_identical = false;
 

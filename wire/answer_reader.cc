@@ -73,6 +73,22 @@ std::vector<ViewFacts> read_views(const JsonObject& stats) {
   return views;
 }
 
+std::optional<DamageFacts> read_damage(const JsonObject& stats) {
+  constexpr std::size_t kMostKinds = 64;
+  const auto junk_share = stats.find_number("junk_share");
+  const auto kinds = stats.find_object("damage");
+  if (!junk_share || !kinds) return std::nullopt;
+  if (const auto count = kinds->members().size(); count > kMostKinds) {
+    refuse_member("damage", fmt::format("{} kinds", count), fmt::format("{} at most", kMostKinds));
+  }
+  DamageFacts facts;
+  facts.junk_share = *junk_share;
+  for (const auto [name, value] : kinds->members()) {
+    facts.kinds.emplace_back(name, kinds->number(name));
+  }
+  return facts;
+}
+
 }  // namespace
 
 std::optional<RefusedError> refusal(const JsonObject& answer, const std::string& endpoint) {
@@ -161,6 +177,7 @@ StreamFacts read_facts(const JsonObject& stats) {
     facts.dependence = {*hsic, stats.find_number("cka"), stats.find_number("p_value")};
   }
   facts.views = read_views(stats);
+  facts.damage = read_damage(stats);
   return facts;
 }
 

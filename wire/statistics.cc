@@ -81,13 +81,14 @@ void add_views(Statistics& to, const PublishedModel& published) {
 
 // What a judge has found the stream to suffer from.
 void add_judge(Statistics& to, const PublishedModel& published) {
-  if (published.judge == nullptr) return;
-  const auto& fitted = published.judge->fitted();
+  const auto damage = damage_of(published);
+  if (!damage) return;
   LabelledNumbers kinds{"kind", {}};
-  for (std::size_t k = 0; k < fitted.experts.size(); ++k) {
-    kinds.numbers[std::string(fitted.experts[k].kind->name)] = fitted.shares.kinds[k];
-  }
-  add(to, "junk_share", 1 - fitted.shares.good, "estimated share of damaged pairs");
+  for (const auto& [name, share] : damage->kinds) kinds.numbers[name] = share;
+  add(to, "junk_share", damage->junk_share, "estimated share of damaged pairs");
+  to.push_back({"quality_trusted", kGauge, Unit::kNone,
+                "whether there is little enough damage for quality to be right",
+                damage->is_trusted()});
   to.push_back({"damage", kGauge, Unit::kNone, "estimated share of each kind of damage", kinds});
 }
 

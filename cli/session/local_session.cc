@@ -265,6 +265,7 @@ StreamFacts LocalSession::facts() const {
     facts.dependence = of_model->dependence;
   }
   facts.views = views_of(*published);
+  facts.damage = damage_of(*published);
   return facts;
 }
 

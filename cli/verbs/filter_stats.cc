@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "cli/session/describe_damage.h"
 #include "cli/session/describe_views.h"
 
 namespace phsic {
@@ -67,6 +68,7 @@ FilterStats::Facts FilterStats::facts_of(const Session& session) {
   facts.estimator = stream.estimator;
   if (stream.accuracy) facts.self_auc = stream.accuracy->auc;
   facts.views = stream.views;
+  facts.damage = stream.damage;
   const auto& calibration = session.calibration();
   const auto& cut = session.plan().cut;
   const auto floor = calibration.p_value(std::numeric_limits<double>::infinity());
@@ -116,6 +118,7 @@ std::string FilterStats::json(const Facts& facts) const {
   out["estimator"] = facts.estimator;
   out["self_auc"] = json_number(facts.self_auc);
   if (!facts.views.empty()) out["views"] = views_json(facts.views);
+  if (facts.damage) add_damage(*facts.damage, out);
   out["random_share"] = json_number(random_share());
   out["good_lost_estimate"] = json_number(good_lost(facts));
   auto& p_values = out["p_values"] = FilterJson::array();
@@ -143,6 +146,11 @@ std::string FilterStats::summary(const Facts& facts) const {
     text += fmt::format(", about {:.0f}% of the others are cut", 100 * *lost);
   }
   text += '\n';
+  if (facts.damage) {
+    text += fmt::format("phsic: {}\n", describe_damage(*facts.damage));
+    const auto doubt = describe_doubt(*facts.damage);
+    if (!doubt.empty()) text += fmt::format("phsic: {}\n", doubt);
+  }
   const bool learned_nothing = facts.self_auc.value_or(1) < kHardlyDependent;
   if (learned_nothing || random.value_or(0) > kMostlyRandom) {
     text +=

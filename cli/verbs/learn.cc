@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "cli/client/same_options.h"
+#include "cli/session/describe_damage.h"
 #include "cli/session/describe_views.h"
 #include "cli/session/saved_model.h"
 #include "cli/table/pair_table.h"
@@ -122,6 +123,7 @@ std::string describe_learned(const LocalSession& session) {
   if (const auto facts = session.facts(); facts.accuracy) {
     text += fmt::format("  self-AUC {:.4f}\n", facts.accuracy->auc);
     if (!facts.views.empty()) text += fmt::format("  views {}\n", describe_views(facts.views));
+    if (facts.damage) text += fmt::format("  {}\n", describe_damage(*facts.damage));
   }
   return text;
 }

@@ -186,7 +186,9 @@ TEST_CASE("A cut by quality without a judge is refused, with what to do about it
 TEST_CASE("Other cuts work with a judge, and a quality is a share") {
   StreamSpec stream;
   stream.judges = true;
-  CHECK(plan_of({}, stream).cut == plan_of({}, StreamSpec()).cut);
+  DecideSpec by_p;
+  by_p.set("p", "0.1");
+  CHECK(plan_of(by_p, stream).cut == CutSpec{CutSpec::Kind::kP, 0.1});
   for (const char* bad : {"-0.1", "1.1", "nan", "half", ""}) {
     CAPTURE(bad);
     DecideSpec spec;
@@ -195,6 +197,35 @@ TEST_CASE("Other cuts work with a judge, and a quality is a share") {
   DecideSpec twice;
   twice.set("quality", "0.5");
   CHECK_THROWS_AS(twice.set("p", "0.1"), Error);
+}
+
+TEST_CASE("Where no cut is named the judge decides if there is one, unless the score shall") {
+  constexpr CutSpec kEven{CutSpec::Kind::kQuality, 0.5};
+  StreamSpec judged;
+  judged.judges = true;
+  CHECK(plan_of({}, judged).cut == kEven);
+  CHECK(plan_of({}, StreamSpec()).cut == CutSpec());
+  DecideSpec automatic;
+  automatic.set("quality", "auto");
+  CHECK(plan_of(automatic, judged).cut == kEven);
+  DecideSpec by_score;
+  by_score.set("decide-by", "score");
+  CHECK(plan_of(by_score, judged).cut == CutSpec());
+  DecideSpec by_judge;
+  by_judge.set("decide-by", "judge");
+  CHECK(plan_of(by_judge, judged).cut == kEven);
+  CHECK_THROWS_WITH(
+      plan_of(by_judge, StreamSpec()),
+      "quality: the stream has no judge, expected one; say `judge: true` (--judge true)");
+  by_judge.set("p", "0.1");
+  CHECK_THROWS_WITH(plan_of(by_judge, judged),
+                    "decide-by: found judge and the cut p, expected a cut that it decides by");
+  by_score.set("quality", "0.4");
+  CHECK_THROWS_WITH(
+      plan_of(by_score, judged),
+      "decide-by: found score and the cut quality, expected a cut that it decides by");
+  CHECK_THROWS_WITH(by_score.set("decide-by", "luck"),
+                    "decide-by: found \"luck\", expected judge or score");
 }
 
 }  // namespace

@@ -8,6 +8,7 @@
 #include <memory>
 #include <set>
 #include <string>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -22,6 +23,7 @@
 #include "engine/learn_items.h"
 #include "engine/model_cycle.h"
 #include "engine/stream.h"
+#include "engine/stream_facts.h"
 #include "engine/surface.h"
 #include "tests/core/reduced.h"
 #include "text/halves.h"
@@ -456,28 +458,110 @@ TEST_CASE("Before the first model nothing is judged") {
   CHECK(judge(*stream, kAsked).qualities.empty());
 }
 
-TEST_CASE("Vectors have no judge") {
-  StreamSpec spec = spec_of(Reads::kHashing, true);
+TEST_CASE("The judge of vectors tells pairs from pairs that have another's y") {
+  constexpr std::size_t kDim = 12;
+  constexpr std::size_t kRows = 1500;
+  StreamSpec spec;
+  spec.set("encoder", "vectors:dim=12");
+  spec.set("judge", "true");
   const auto stream = phsic::Stream::open(spec, EncoderPath());
   Random random(1);
   std::vector<float> x;
   std::vector<float> y;
-  constexpr std::size_t kRows = 600;
-  for (std::size_t i = 0; i < kRows * 64; ++i) {
+  for (std::size_t i = 0; i < kRows * kDim; ++i) {
     x.push_back(static_cast<float>(random.normal()));
-    y.push_back(x.back() + static_cast<float>(random.normal()));
+    y.push_back(x.back() + 0.3F * static_cast<float>(random.normal()));
+  }
+  // One pair in ten has another's y.
+  auto learned = y;
+  for (std::size_t i = 0; i + 10 < kRows; i += 10) {
+    std::copy_n(y.begin() + static_cast<std::ptrdiff_t>((i + 10) * kDim), kDim,
+                learned.begin() + static_cast<std::ptrdiff_t>(i * kDim));
   }
   Batch batch;
-  const DenseRows<float> of_x{x.data(), kRows, 64};
-  const DenseRows<float> of_y{y.data(), kRows, 64};
-  stream->take(of_x, of_y, batch);
+  stream->take({x.data(), kRows, kDim}, {learned.data(), kRows, kDim}, batch);
   stream->learn(items_to_learn(batch, 0, kRows), 0, false);
   refresh(*stream);
-  CHECK(stream->published()->judge == nullptr);
-  stream->take(of_x, of_y, batch);
-  stream->score(batch);
-  CHECK(batch.judgements.empty());
-  CHECK(batch.scores.size() == kRows);
+  const auto judge = stream->published()->judge;
+  REQUIRE(judge != nullptr);
+  REQUIRE(judge->fitted().experts.size() == 1);
+  CHECK(judge->fitted().experts.front().kind->name == "mismatched");
+  const auto mean_quality = [&](std::size_t moved) {
+    stream->take({x.data(), kRows - moved, kDim}, {y.data() + moved * kDim, kRows - moved, kDim},
+                 batch);
+    stream->score(batch);
+    REQUIRE(batch.judgements.size() == batch.size());
+    double sum = 0;
+    for (const auto& judgement : batch.judgements) sum += judgement.quality;
+    return sum / static_cast<double>(batch.size());
+  };
+  CAPTURE(mean_quality(0), mean_quality(7));
+  CHECK(mean_quality(0) > 0.9);
+  CHECK(mean_quality(7) < 0.5);
+  // Saved and restored it says the same.
+  const double before = mean_quality(3);
+  const auto saved = bytes_of(*stream);
+  const auto again = phsic::Stream::open(spec, EncoderPath());
+  Reader reader(saved);
+  again->restore(reader);
+  reader.finish();
+  CHECK(bytes_of(*again) == saved);
+  stream->take({x.data(), kRows - 3, kDim}, {y.data() + 3 * kDim, kRows - 3, kDim}, batch);
+  again->score(batch);
+  double sum = 0;
+  for (const auto& judgement : batch.judgements) sum += judgement.quality;
+  CHECK(sum / static_cast<double>(batch.size()) == before);
+}
+
+TEST_CASE("A judge by exchange has one expert, encodes no halves, and tells swapped pairs") {
+  auto spec = spec_of(Reads::kHashing, true);
+  spec.set("judge", "exchanged");
+  const auto stream = phsic::Stream::open(spec, EncoderPath());
+  learn(*stream, kCorpus, 0, kTaught);
+  refresh(*stream);
+  const auto& judge_in_use = *stream->published()->judge;
+  CHECK(judge_in_use.fitted().experts.size() == 1);
+  CHECK_FALSE(judge_in_use.reader().views().front().halves);
+  const auto found = judge(*stream, kAsked);
+  std::vector<double> good;
+  std::vector<double> bad;
+  for (std::size_t i = 0; i < found.qualities.size(); ++i) {
+    (kAsked.is_good[i] ? good : bad).push_back(found.qualities[i]);
+  }
+  CHECK(area_under_curve(good, bad) > 0.9);
+}
+
+TEST_CASE("Halves are looked at where that was asked for, and not where it was refused") {
+  for (const auto& [reads, wanted, is_wanted] :
+       {std::tuple(Reads::kHashing, "auto", true), std::tuple(Reads::kHashing, "false", false),
+        std::tuple(Reads::kPivots, "auto", false), std::tuple(Reads::kPivots, "true", true)}) {
+    auto spec = spec_of(reads, true);
+    spec.set("judge-halves", wanted);
+    const auto stream = phsic::Stream::open(spec, EncoderPath());
+    learn(*stream, kCorpus, 0, kTaught);
+    refresh(*stream);
+    CHECK(stream->published()->judge->reader().views().front().halves == is_wanted);
+    for (const double quality : judge(*stream, kAsked).qualities) {
+      CHECK((quality >= 0 && quality <= 1));
+    }
+  }
+  StreamSpec spec;
+  CHECK_THROWS_WITH(spec.set("judge-halves", "often"),
+                    "judge-halves: found \"often\", expected true, false or auto");
+}
+
+TEST_CASE("A judge says how much of a stream is damaged, up to a third of it") {
+  for (const double swapped : {0.0, 0.15, 0.3}) {
+    const Corpus corpus(4000, 3, swapped);
+    const auto stream = open(Reads::kHashing);
+    learn(*stream, corpus, 0, corpus.x.size());
+    refresh(*stream);
+    CAPTURE(swapped);
+    const auto facts = damage_of(*stream->published());
+    REQUIRE(facts);
+    CHECK(facts->junk_share == Approx(swapped).margin(0.12));
+    CHECK(facts->is_trusted() == (facts->junk_share <= DamageFacts::kMostTrusted));
+  }
 }
 
 TEST_CASE("A batch that was judged and then holds vectors is judged no more") {

@@ -82,6 +82,22 @@ TEST_CASE("A refusal has its code and what the daemon said") {
   CHECK_THROWS_AS(refusal(Message(R"({"ok":false,"error":"no"})").root(), ""), Error);
 }
 
+TEST_CASE(
+    "What a stream suffers from is read with its shares, and no more kinds than there can be") {
+  const Message message(R"({"pairs":12,"junk_share":0.5,"quality_trusted":false,
+      "damage":{"mismatched":0.375,"glued":0.125}})");
+  const auto facts = read_facts(message.root());
+  REQUIRE(facts.damage);
+  CHECK(facts.damage->junk_share == 0.5);
+  CHECK_FALSE(facts.damage->is_trusted());
+  REQUIRE(facts.damage->kinds.size() == 2);
+  CHECK(facts.damage->kinds[0] == std::pair<std::string, double>("mismatched", 0.375));
+  CHECK_FALSE(read_facts(Message(R"({"pairs":12})").root()).damage);
+  std::string many = R"({"pairs":12,"junk_share":0.5,"damage":{"k":0)";
+  for (int k = 0; k < 64; ++k) many += ",\"k" + std::to_string(k) + "\":0";
+  CHECK_THROWS_WITH(read_facts(Message(many + "}}").root()), Contains("64 at most"));
+}
+
 TEST_CASE("Views of a stream are what stats has, and no more of them than a stream can have") {
   const Message message(R"({"pairs":12,"view_weights":{"hashing":0.75,"words":0.25},
       "view_self_aucs":{"hashing":0.875}})");
