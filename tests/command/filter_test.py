@@ -5,7 +5,9 @@ import fcntl
 import gzip
 import json
 import lzma
+import math
 import os
+import pty
 import struct
 import subprocess
 import termios
@@ -308,6 +310,25 @@ class Output(Filtered):
         dropped = sum(value > 0.05 for value in values) / len(values)
         self.assertAlmostEqual(told["good_lost_estimate"],
                                max((dropped - random * 0.95) / (1 - random), 0))
+
+    def test_a_terminal_is_shown_how_p_values_are_distributed(self):
+        stats = self.folder / "s.json"
+        ours, theirs = pty.openpty()
+        with open(ours, "rb", buffering=0) as terminal:
+            with open(theirs, "wb", buffering=0) as told:
+                subprocess.run([PHSIC, "filter", *SMALL, "--two-pass", "--stats", stats,
+                                self.table(self.lines)], stdout=subprocess.DEVNULL, stderr=told,
+                               check=True, timeout=300)
+                shown = terminal.read(1 << 16).decode().split("p-value      pairs\r\n")[1]
+        rows = [row.split() for row in shown.splitlines()]
+        bins = json.loads(stats.read_text())["p_values"]
+        self.assertEqual([(float(row[1]), int(row[2])) for row in rows],
+                         [(one["up_to"], one["pairs"]) for one in bins])
+        most = max(one["pairs"] for one in bins)
+        for row, one in zip(rows, bins):
+            self.assertEqual("".join(row[3:]), "#" * math.ceil(50 * one["pairs"] / most))
+        _, told = self.filter("--two-pass", self.table(self.lines))
+        self.assertNotIn("p-value", told)
 
     def test_output_is_compressed_by_its_name(self):
         table = self.table(self.lines)
