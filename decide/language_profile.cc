@@ -5,6 +5,7 @@
 #include <unicode/uscript.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <functional>
 #include <limits>
@@ -24,13 +25,20 @@ constexpr std::uint64_t kMostTexts = std::uint64_t{1} << 26U;
 // What must have been learned before anything is told.
 constexpr std::uint64_t kFewestPairs = 300;
 constexpr std::uint64_t kFewestRuns = 3000;
+// Letters of a text of which anything is told.
+constexpr std::size_t kFewestLetters = 3;
+
+constexpr std::array<std::uint8_t, 128> kAsciiLetters = [] {
+  std::array<std::uint8_t, 128> lower{};
+  for (std::size_t c = 'a'; c <= 'z'; ++c) {
+    lower[c] = lower[c - 'a' + 'A'] = static_cast<std::uint8_t>(c);
+  }
+  return lower;
+}();
 
 // A letter in lower case; 0 for everything else, which parts words.
 std::uint32_t folded_letter(std::int32_t point) {
-  if (point < 0x80) {
-    const auto lower = static_cast<std::uint32_t>(point) | 0x20U;
-    return lower >= 'a' && lower <= 'z' ? lower : 0;
-  }
+  if (point < 0x80) return kAsciiLetters[static_cast<std::size_t>(point)];
   if (!is_letter(point)) return 0;
   return static_cast<std::uint32_t>(u_foldCase(point, U_FOLD_CASE_DEFAULT));
 }
@@ -43,24 +51,25 @@ bool is_mark(std::int32_t point) {
 template <class Take>
 void for_each_trigram(std::string_view text, const Take& take) {
   constexpr unsigned kLetterBits = 21;
-  constexpr std::uint64_t kThree = (std::uint64_t{1} << (3 * kLetterBits)) - 1;
   constexpr std::uint64_t kFactor = 0x9E3779B97F4A7C15;
-  std::uint64_t run = 0;
-  std::uint32_t last = 0;
-  const auto add = [&](std::uint32_t letter) {
-    if (letter == 0 && last == 0) return;
-    run = (run << kLetterBits | letter) & kThree;
+  // The letters before the next one; several ends of words in a row count as one.
+  std::uint64_t last = 0;
+  std::uint64_t second_last = 0;
+  bool is_end = false;
+  for (std::size_t at = 0; !is_end;) {
+    is_end = at == text.size();  // which ends a word, as a space does
+    const auto point = is_end ? ' ' : next_character(text, at);
+    if (is_mark(point)) continue;
+    const std::uint64_t letter = folded_letter(point);
+    const bool goes_on = (letter | last) != 0;
+    const auto run = second_last << (2 * kLetterBits) | last << kLetterBits | letter;
     // The first letter of a word has only its beginning before it.
-    if (letter != 0 || (run >> (2 * kLetterBits)) != 0) {
-      take(static_cast<std::size_t>(run * kFactor >> 52U));
-    }
+    const bool is_whole = (letter | second_last) != 0;
+    if (goes_on && is_whole) take(static_cast<std::size_t>(run * kFactor >> 52U));
+    // Not a branch: where words end cannot be predicted.
+    second_last = goes_on ? last : second_last;
     last = letter;
-  };
-  for (std::size_t at = 0; at < text.size();) {
-    const auto point = next_character(text, at);
-    if (!is_mark(point)) add(folded_letter(point));
   }
-  add(0);
 }
 static_assert(kTrigramCells == std::size_t{1} << (64 - 52));
 
@@ -73,13 +82,13 @@ std::size_t script_of(std::int32_t point) {
 
 struct MainScript {
   std::size_t script = 0;
-  std::size_t letters = 0;  // of all scripts
+  std::size_t letters = 0;  // of all scripts, or at least so many
   bool is_most = false;     // of more than half of them
 };
 
 // By Boyer and Moore's vote, which needs no table: the script of more than half of the letters is
 // what remains. A second pass counts it.
-MainScript main_script(std::string_view text) {
+MainScript vote_on_script(std::string_view text) {
   MainScript main;
   std::size_t votes = 0;
   const auto for_each_letter = [&](const auto& take) {
@@ -101,6 +110,21 @@ MainScript main_script(std::string_view text) {
   for_each_letter([&](std::size_t script) { count += script == main.script ? 1 : 0; });
   main.is_most = 2 * count > main.letters;
   return main;
+}
+
+MainScript main_script(std::string_view text) {
+  // Bytes tell it of most texts in Latin letters: every other letter has two of them or more.
+  std::size_t ascii_letters = 0;
+  std::size_t other_bytes = 0;
+  for (const char c : text) {
+    const auto byte = static_cast<std::uint8_t>(c);
+    ascii_letters += static_cast<std::uint8_t>((byte | 0x20U) - 'a') < 26 ? 1 : 0;
+    other_bytes += byte >> 7U;
+  }
+  if (ascii_letters >= kFewestLetters && 2 * ascii_letters > other_bytes) {
+    return {USCRIPT_LATIN, ascii_letters, true};
+  }
+  return vote_on_script(text);
 }
 
 // The mean of log ratios, whose logarithm is taken of many at once.
@@ -163,12 +187,22 @@ void LanguageProfile::learn_side(std::string_view text, Side& side, const Side& 
   }
   // A text longer than any language needs must not overflow what is bounded between two texts.
   constexpr std::size_t kLongest = std::size_t{1} << 20U;
+  // Sums that stay in registers; members would be written for each run.
+  const auto* others = other.trigrams.data();
+  auto* own = side.trigrams.data();
+  std::uint64_t runs = 0;
+  std::uint64_t counts = 0;
+  std::uint64_t products = 0;
   for_each_trigram(text.substr(0, kLongest), [&](std::size_t cell) {
-    side.squares += 2 * std::uint64_t{side.trigrams[cell]} + 1;
-    products_ += other.trigrams[cell];
-    ++side.trigrams[cell];
-    ++side.runs;
+    counts += own[cell];
+    products += others[cell];
+    ++own[cell];
+    ++runs;
   });
+  // (n + 1)^2 is n^2 + 2n + 1.
+  side.squares += 2 * counts + runs;
+  products_ += products;
+  side.runs += runs;
 }
 
 void LanguageProfile::learn(std::string_view x, std::string_view y) {
@@ -234,7 +268,6 @@ bool LanguageProfile::is_of_other_side(std::string_view text, bool is_x) const {
 bool LanguageProfile::is_of_rare_script(std::string_view text, bool is_x) const {
   const Side& side = is_x ? x_ : y_;
   if (side.texts < kFewestPairs) return false;
-  constexpr std::size_t kFewestLetters = 3;
   const auto main = main_script(text);
   if (!main.is_most || main.letters < kFewestLetters) return false;
   // Some texts may stand on the wrong side; a side of several scripts has none that is rare.

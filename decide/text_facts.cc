@@ -2,6 +2,7 @@
 
 #include <unicode/uchar.h>
 #include <unicode/uscript.h>
+#include <unicode/utf8.h>
 
 #include <algorithm>
 #include <array>
@@ -97,6 +98,13 @@ bool is_invisible(std::int32_t point) {
 }
 
 bool is_letter(std::int32_t point) { return (U_GET_GC_MASK(point) & U_GC_L_MASK) != 0; }
+
+Character character_beyond_ascii(std::string_view text, std::size_t at) {
+  const auto* bytes = reinterpret_cast<const std::uint8_t*>(text.data());
+  std::int32_t point = 0;
+  U8_NEXT_OR_FFFD(bytes, at, text.size(), point);
+  return {point, at};
+}
 
 TextFacts read_facts(std::string_view text) {
   TextFacts facts;

@@ -4,8 +4,6 @@
 // Any bytes: what is not UTF-8 reads as U+FFFD. Pure; any thread.
 #pragma once
 
-#include <unicode/utf8.h>
-
 #include <cstddef>
 #include <cstdint>
 #include <string_view>
@@ -44,13 +42,26 @@ struct TextFacts {
 [[nodiscard]] bool is_invisible(std::int32_t point);
 [[nodiscard]] bool is_letter(std::int32_t point);
 
-// The character at `at`, which moves past it.
+// A character, and where the next one begins.
+struct Character {
+  std::int32_t point;
+  std::size_t end;
+};
+
+// The character at `at`, which is not ASCII.
+[[nodiscard]] Character character_beyond_ascii(std::string_view text, std::size_t at);
+
+// The character at `at`, which moves past it. Small enough for a loop: ASCII needs no call, and
+// `at` stays in a register.
 [[nodiscard]] inline std::int32_t next_character(std::string_view text, std::size_t& at) {
-  const auto* bytes = reinterpret_cast<const std::uint8_t*>(text.data());
-  if (bytes[at] < 0x80) return bytes[at++];
-  std::int32_t point = 0;
-  U8_NEXT_OR_FFFD(bytes, at, text.size(), point);
-  return point;
+  const auto byte = static_cast<std::uint8_t>(text[at]);
+  if (byte < 0x80) {
+    ++at;
+    return byte;
+  }
+  const auto character = character_beyond_ascii(text, at);
+  at = character.end;
+  return character.point;
 }
 
 }  // namespace phsic

@@ -109,6 +109,24 @@ TEST_CASE("A script that hardly occurs on a side is rare there, and none is on a
   CHECK_FALSE(profile.is_of_rare_script("早上好", false));
 }
 
+TEST_CASE("The script of a text is that of most of its letters, accented ones counted") {
+  LanguageProfile profile;
+  for (int i = 0; i < 1000; ++i) profile.learn("Привет, мир", "Hello world");
+  // Two letters tell nothing, three do, however many bytes they have.
+  CHECK_FALSE(profile.is_of_rare_script("ab", true));
+  CHECK(profile.is_of_rare_script("abc", true));
+  CHECK(profile.is_of_rare_script("abé", true));
+  CHECK(profile.is_of_rare_script("éab 1,5 €", true));
+  CHECK(profile.is_of_rare_script("éèà", true));
+  CHECK(profile.is_of_rare_script("abc – “1”", true));
+  // Half of the letters are not most of them.
+  CHECK(profile.is_of_rare_script("abcжд", true));
+  CHECK(profile.is_of_rare_script("жabдé", true));
+  CHECK_FALSE(profile.is_of_rare_script("abcжде", true));
+  CHECK_FALSE(profile.is_of_rare_script("abжд", true));
+  CHECK_FALSE(profile.is_of_rare_script("abжде", true));
+}
+
 TEST_CASE("A profile that was saved and loaded is the same one and goes on alike") {
   auto profile = learned(500, 3, 8);
   auto again = loaded(bytes_of(profile));
