@@ -604,9 +604,10 @@ class WithAModel(Filtered):
             self.assertEqual(done.returncode, 1)
 
     def test_every_line_has_calibrated_numbers(self):
-        for flags in (["--model", self.model], ["--learn", self.corpus, *SMALL]):
-            out = run("score", *flags, "--with", "percentile,p-value,decision,reason",
-                      stdin="".join(line + "\n" for line in self.block if "\t" in line))
+        table = self.table([line for line in self.block if "\t" in line])
+        for flags in (["--model", self.model], ["--learn", self.corpus, *SMALL],
+                      ["--two-pass", *SMALL]):
+            out = run("score", *flags, "--with", "percentile,p-value,decision,reason", table)
             for line in out.splitlines():
                 percentile, p_value, decision, _, score = line.split("\t")[2:]
                 self.assertIn(decision, ("keep", "drop"))

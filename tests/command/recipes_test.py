@@ -6,7 +6,7 @@ import re
 import subprocess
 import unittest
 
-from phsic import IS_SANITIZED, PHSIC, SOURCE, Case, bitext, tsv
+from phsic import IS_SANITIZED, PHSIC, SOURCE, Case, bitext, run, tsv
 
 
 class Recipes(Case):
@@ -34,6 +34,20 @@ class Recipes(Case):
         self.assertEqual(kept[0], kept[1])
         self.assertEqual(dropped[0], dropped[1])
         self.assertEqual(kept[0] + dropped[0], len(pairs))
+        self.check_blocks()
+
+    def check_blocks(self):
+        """Blocks in any number of processes have given the bytes that one gives."""
+        model = ["filter", "--model", self.folder / "model.phsic"]
+        unique = gzip.decompress((self.folder / "unique.tsv.gz").read_bytes())
+        in_blocks = [path.read_text() for path in sorted(self.folder.glob("block.??????.kept"))]
+        self.assertGreater(len(in_blocks), 1)
+        self.assertEqual("".join(in_blocks), run(*model, stdin=unique))
+        run(*model, self.folder / "corpus.de", self.folder / "corpus.en",
+            "-o", self.folder / "whole.de", self.folder / "whole.en")
+        for name in ("de", "en"):
+            self.assertEqual((self.folder / f"joined.{name}").read_bytes(),
+                             (self.folder / f"whole.{name}").read_bytes())
 
 
 if __name__ == "__main__":
