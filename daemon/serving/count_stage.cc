@@ -26,7 +26,7 @@ void CountStage::run(Amount most) {
     parts_.decisions.follow_plan();
     parts_.decide.check(scratch.taken.slices, scratch.rules);
     score(scratch);
-    parts_.decide.count(scratch.taken.slices);
+    parts_.decide.decide(scratch);
     hand_on(scratch);
     scratch.clear();
     snapshots_.take_if_due();

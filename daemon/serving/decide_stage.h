@@ -1,16 +1,20 @@
-// Decides about pairs by what they are, before they are scored: which break a rule. What no rule
-// rejects is decided by its score (score_stage), and, where it teaches, as a duplicate
-// (sequence_stage).
+// Decides about pairs in two steps. Before a pair is scored the stage finds out whether it breaks a
+// rule; afterwards the pairs that no rule rejects are decided about by the cut of the model that
+// scored them. Duplicates among pairs that teach are found later (sequence_stage).
 //
 // Any number of threads, on different rows, each with a scratch of its own.
 #pragma once
 
+#include <string_view>
 #include <vector>
 
 #include "daemon/serving/lane_counters.h"
 #include "daemon/serving/published_plan.h"
 #include "daemon/serving/task.h"
+#include "daemon/serving/worker_scratch.h"
+#include "decide/decision.h"
 #include "decide/rules.h"
+#include "engine/batch.h"
 
 namespace phsic {
 
@@ -19,16 +23,23 @@ class DecideStage {
   DecideStage(const PublishedPlan& plan, LaneCounters& counters)
       : plan_(plan), counters_(counters) {}
 
-  // Drops rows that break a rule.
+  // Drops rows that break a rule. Before they are scored.
   void check(const std::vector<Slice>& slices, RuleScratch& scratch) const;
-  // The same of one pair of texts.
-  [[nodiscard]] ReasonCode broken_rule(std::string_view x, std::string_view y,
-                                       RuleScratch& scratch) const;
-  // Counts what was decided about rows that do not teach; about others there may be more to say.
-  // REQUIRES: they are scored, as far as they can be.
-  void count(const std::vector<Slice>& slices) const;
+  // Decides about all other rows by their scores, and counts the decisions about rows that do not
+  // teach: about the others more may be said later. REQUIRES: the score stage is done with all that
+  // was taken into this scratch.
+  void decide(const WorkerScratch& scratch) const;
+
+  // Both steps for one pair of texts, of which nothing is counted. `judgement` is null where the
+  // model has no judge.
+  [[nodiscard]] Decision decide(std::string_view x, std::string_view y,
+                                const PublishedModel& published, double score,
+                                const Judgement* judgement) const;
 
  private:
+  static void decide(const Group& group);
+  void count(const std::vector<Slice>& slices) const;
+
   const PublishedPlan& plan_;
   LaneCounters& counters_;
 };

@@ -8,7 +8,7 @@
 
 #include "core/calibration.h"
 #include "daemon/serving/when_memory.h"
-#include "decide/decision_memory.h"
+#include "decide/decision.h"
 #include "engine/reason.h"
 
 namespace phsic {
@@ -101,10 +101,8 @@ void ExplainStage::explain(std::string_view x, std::string_view y, Task& task) {
   constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
   outcome.percentile.assign(1, calibration.percentile(found->score).value_or(kNone));
   outcome.p_value.assign(1, calibration.p_value(found->score).value_or(kNone));
-  RuleScratch scratch;
-  const auto decision = decide_by_rule(
-      decide_.broken_rule(x, y, scratch),
-      decide_by_model(published, found->score, found->judgement ? &*found->judgement : nullptr));
+  const auto* judgement = found->judgement ? &*found->judgement : nullptr;
+  const auto decision = decide_.decide(x, y, published, found->score, judgement);
   outcome.verdict.assign(1, static_cast<std::uint8_t>(decision.verdict));
   outcome.reason.assign(1, decision.reason);
   outcome.explanation = std::move(found);

@@ -134,7 +134,7 @@ void ModelPipeline::work() {
   while (parts_.queue.take(scratch.taken, {batch_pairs_, kBatchBytes})) {
     parts_.decide.check(scratch.taken.slices, scratch.rules);
     score_.score(scratch);
-    parts_.decide.count(scratch.taken.slices);
+    parts_.decide.decide(scratch);
     if (scratch.taken.learns) {
       hand_on(scratch, block);
       block = when_there_is_memory(make_block);
@@ -185,7 +185,7 @@ bool ModelPipeline::score_here(const std::shared_ptr<Task>& task) {
   }
   own_scratch_.taken.slices.push_back({task, 0, request.pairs.size()});
   score_.score(own_scratch_);
-  parts_.decide.count(own_scratch_.taken.slices);
+  parts_.decide.decide(own_scratch_);
   parts_.completion.scored(own_scratch_.taken.slices.front());
   own_scratch_.taken.slices.clear();
   own_scratch_.clear();

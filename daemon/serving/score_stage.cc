@@ -8,7 +8,7 @@
 #include <utility>
 
 #include "core/calibration.h"
-#include "decide/decision_memory.h"
+#include "decide/decision.h"
 #include "engine/reason.h"
 #include "engine/view_scores.h"
 
@@ -139,10 +139,6 @@ void ScoreStage::take_scores(const Slice& slice, std::size_t offset, const Batch
     const auto score = batch.scores[offset + i];
     outcome.score[row] = score;
     if (!batch.judgements.empty()) outcome.quality[row] = batch.judgements[offset + i].quality;
-    if (task.request.operation == Operation::kScore) {
-      const auto by_score = decide_by_model(*batch.published, score, batch.judgement(offset + i));
-      outcome.decide(row, decide_by_rule(outcome.reason[row], by_score));
-    }
     if (calibration.is_empty() || std::isnan(score)) continue;
     outcome.percentile[row] = *calibration.percentile(score);
     outcome.p_value[row] = *calibration.p_value(score);
