@@ -40,9 +40,10 @@ struct StreamSettings {
 
   bool operator==(const StreamSettings&) const = default;
 
-  // How it is decided about pairs. Throws an Error if that does not go together.
+  // The rules, duplicates and cut by which its pairs are decided about. Throws an Error if they
+  // contradict each other.
   [[nodiscard]] DecidePlan plan() const { return plan_of(decide, spec); }
-  // What a request is promised that does not say.
+  // True if a request that does not say itself is answered when its pairs are on the disk.
   [[nodiscard]] bool promises_durable(bool has_state) const { return promise.value_or(has_state); }
 };
 
@@ -69,7 +70,7 @@ struct Config {
   std::uint64_t feed_bytes = 64U << 20U;    // the same in bytes, of all subscribers
   double drain_seconds = 10;
   std::string state;              // the file; empty: nothing is kept
-  bool keeps_journal = false;     // whole
+  bool keeps_journal = false;     // all of it, and not only what no snapshot has
   double commit_delay = 0;        // seconds that a commit waits for more
   double snapshot_seconds = 300;  // 0: not by time
   std::uint64_t snapshot_bytes = 64U << 20U;

@@ -8,9 +8,9 @@
 
 namespace phsic {
 
-// What forbids to go on with `wanted` where `running` was in use, a line each:
-// "streams.chat.encoder: found a change, expected none ...". Empty: nothing does. Streams may be
-// added, and options that the reference marks as changeable may change.
+// Why a daemon that runs with `running` cannot take over `wanted`, a line for each reason:
+// "streams.chat.encoder: found a change, expected none ...". Empty: it can. Streams may be added,
+// and options that the reference marks as changeable may change.
 [[nodiscard]] std::vector<std::string> refused_changes(const Config& running, const Config& wanted);
 
 }  // namespace phsic

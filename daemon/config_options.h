@@ -29,7 +29,7 @@ struct ConfigOption {
   std::string_view fallback;  // the default, as it is written; empty: none
   std::string_view about;
   // Throws an Error that says what was found and what was expected. Texts are added one by one to
-  // what `texts` gives; who sets them clears it first.
+  // the list that `texts` points to; the caller clears it first.
   void (*set)(Target& target, std::string_view text) = nullptr;
   std::vector<std::string> Target::*texts = nullptr;
   bool (*same)(const Target& a, const Target& b) = nullptr;
@@ -41,10 +41,10 @@ using ServingOption = ConfigOption<StreamSettings>;
 [[nodiscard]] std::span<const DaemonOption> daemon_options();
 [[nodiscard]] std::span<const ServingOption> serving_options();
 
-// Every name that a stream may have an option of, the engine's first.
+// The names of all options that a stream may have, the engine's first.
 [[nodiscard]] std::vector<std::string_view> stream_option_names();
 
-// May this option of a stream change while the daemon runs?
+// True if this option of a stream may change while the daemon runs.
 [[nodiscard]] bool stream_option_reloads(std::string_view name);
 
 }  // namespace phsic

@@ -2,8 +2,8 @@
 //
 //   2026-11-16 08:00:00.123 info refresh stream=chat model=3 self_auc=0.93
 //
-// or the same as a JSON object. Of one kind of line, a few are written in ten seconds and the rest
-// counted. Any thread.
+// or the same as a JSON object. Of each kind of line a few are written in ten seconds, and the rest
+// are counted. Any thread may log.
 #pragma once
 
 #include <initializer_list>

@@ -8,8 +8,8 @@ namespace phsic {
 // Resident, in bytes.
 [[nodiscard]] std::uint64_t resident_bytes();
 
-// Gives the system back what a peak has left behind. The allocator keeps freed memory, and what is
-// in use between free pieces prevents that it shrinks by itself. Belongs to one thread.
+// Gives the system back what a peak has left behind. The allocator keeps freed memory: it cannot
+// shrink by itself while something between the free pieces is in use. Belongs to one thread.
 class SpareMemory {
  public:
   // To be called now and then. Does nothing unless much has been freed since the last time.

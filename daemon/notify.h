@@ -11,7 +11,7 @@ void notify_ready();
 void notify_reloading();
 void notify_stopping();
 void notify_alive();
-// A start that takes long goes on: systemd waits so much longer.
+// Tells that a long start makes progress: systemd waits so much longer.
 void notify_progress(std::chrono::microseconds patience);
 // What `systemctl status` shows.
 void notify_status(const std::string& status);

@@ -10,12 +10,13 @@
 
 namespace phsic {
 
-// When a stream has `option: value`, does that replace what was said of `earlier` before: of the
-// same option, of one side where it is about both, of another way to forget?
+// True if `option: value` of a stream replaces a setting of the option `earlier`, which came
+// before: of the same option, of one side where `option` is about both, or of another way to
+// forget.
 [[nodiscard]] bool replaces(std::string_view option, const YamlNode& value,
                             std::string_view earlier);
 
-// What comes from an override has the line Problems::kCommandLine.
+// What an override puts into the tree has the line Problems::kCommandLine.
 void apply_overrides(YamlNode& root, const std::vector<Override>& overrides, Problems& problems);
 
 }  // namespace phsic

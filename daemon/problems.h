@@ -1,4 +1,4 @@
-// What is wrong with a configuration: collected, told at once.
+// Collects all that is wrong with a configuration, to tell it at once.
 #pragma once
 
 #include <cstddef>

@@ -1,7 +1,7 @@
-// SIGHUP: what can change without losing anything is taken over, the rest refused.
+// Reloads the configuration at SIGHUP: takes over what can change without losing anything, and
+// refuses the rest.
 //
-// The configuration is read, and new streams are opened, in a thread of its own. For the loop's
-// thread.
+// A thread of its own reads the configuration and opens new streams. Belongs to the loop's thread.
 #pragma once
 
 #include <boost/asio/io_context.hpp>

@@ -1,4 +1,4 @@
-// Opening streams, and bringing back what the state file has of them.
+// Opens streams, and recovers what the state file has of them.
 #pragma once
 
 #include <cstdint>
@@ -21,7 +21,7 @@ struct OpenedStream {
 };
 
 struct Restart {
-  std::vector<OpenedStream> streams;  // as they were asked for
+  std::vector<OpenedStream> streams;  // in the order in which they were asked for
   std::map<std::string, std::uint64_t> feed;
   std::vector<std::string> damage;  // all that was found; empty: nothing
   std::vector<std::string> unfit;   // streams whose state is of no use, and is given up

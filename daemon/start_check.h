@@ -1,4 +1,4 @@
-// Would a daemon with this configuration start?
+// Finds out whether a daemon with this configuration would start.
 #pragma once
 
 #include <string>

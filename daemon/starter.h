@@ -36,11 +36,11 @@ class Starter {
   void start(const Config& config, Started started);
   [[nodiscard]] bool is_starting() const { return is_starting_; }
 
-  // Tells systemd, and now and then the log, how far it is. Once a second.
+  // Tells systemd, and now and then the log, how far the start is. Once a second.
   void show();
   [[nodiscard]] PingFacts::Starting facts() const;
-  // Breaks it off. What was opened by then is given up; a thread that does not end within a second
-  // is left behind, and ends with the process.
+  // Breaks the start off. What was opened by then is given up; a thread that does not end within a
+  // second is left behind, and ends with the process.
   void break_off();
   // Waits for the thread.
   void join();

@@ -1,7 +1,7 @@
 // From a configuration to streams that are ready to work, with what the state has of them.
 //
-// Owns the state file: its lock and its writer. Opening takes long and may be done in
-// any thread, one at a time.
+// Owns the state file: its lock and its writer. Opening takes long; any thread may do it, but one
+// at a time.
 #pragma once
 
 #include <cstdint>

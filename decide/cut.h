@@ -44,13 +44,13 @@ class CutPolicy {
   explicit CutPolicy(const CutSpec& spec) : spec_(spec) {}
 
   [[nodiscard]] const CutSpec& spec() const { return spec_; }
-  // Another wish forgets what hysteresis remembered.
+  // Another wish makes hysteresis forget what it has remembered.
   void set_spec(const CutSpec& spec);
 
-  // The lowest score that is kept; -infinity: every score, +infinity: none. None as long as the
-  // calibration is empty. A `p` below the smallest p-value that it can tell counts as that one.
-  // `rejected` is the recent share of pairs that rules and duplicates took away. An empty
-  // calibration is fine for kNone, kScore and kQuality.
+  // The lowest score that is kept: -infinity keeps every score, +infinity keeps none. There is no
+  // cut (nullopt) as long as the calibration is empty. A `p` below the smallest p-value that it can
+  // tell counts as that one. `rejected` is the recent share of pairs that rules and duplicates took
+  // away. An empty calibration is fine for kNone, kScore and kQuality.
   [[nodiscard]] std::optional<double> choose(const Calibration& calibration, double rejected);
 
   // What hysteresis remembers. load() throws an Error, and nothing changes, unless save() wrote it;

@@ -17,7 +17,7 @@
 
 namespace phsic {
 
-// What becomes of a pair that came before, or nearly so.
+// What becomes of a pair if the same pair, or nearly the same, came before.
 enum class DuplicatePolicy : std::uint8_t {
   kDrop,   // dropped, and not learned again
   kOnce,   // judged by its score, and not learned again
@@ -44,10 +44,9 @@ struct DecideSpec {
   void set(std::string_view option, std::string_view value);
 };
 
-// The same, with everything said, for a stream of that kind: identical texts break no rule where
-// they are learned; a stream that counts has no duplicates, is cut by its score alone, and has no
-// rules about languages, which are known as of the last model. Throws an Error that says what does
-// not go together.
+// A DecideSpec for one stream, with nothing left unsaid: identical texts break no rule where they
+// are learned; a stream that counts has no duplicates, is cut by its score alone, and has no rules
+// about languages, which are known as of the last model.
 struct DecidePlan {
   RuleSet rules;
   DuplicatePolicy duplicates = DuplicatePolicy::kDrop;
@@ -57,6 +56,7 @@ struct DecidePlan {
 
   bool operator==(const DecidePlan&) const = default;
 };
+// Throws an Error that says which options contradict each other.
 [[nodiscard]] DecidePlan plan_of(const DecideSpec& spec, const StreamSpec& stream);
 
 struct DecideOption {
@@ -77,7 +77,7 @@ struct DecideOption {
 // The value of an option in YAML, as set() reads it: a text, or a list of rules. Throws an Error
 // that says what was found and what was expected.
 [[nodiscard]] std::string decide_notation(const DecideOption& option, const YamlNode& value);
-// What is wrong with an option that is not served, in a daemon's configuration.
+// What a daemon says of an option in its configuration that is not served.
 inline constexpr const char* kNotServed =
     "found an option of filters, expected none in a daemon, which tells what is undecided; say "
     "`phsic filter --undecided reject`";

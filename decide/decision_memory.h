@@ -1,6 +1,6 @@
 // What deciding remembers of a stream: pairs learned not long ago, how many were rejected, what the
-// sides look like, the cut. A function of what was learned and rejected, in order, so that a
-// journal of it can be replayed; nothing is decided again then.
+// sides look like, the cut. All of it is a function of what was learned and rejected, in order, so
+// that a journal can be replayed; nothing is decided again then.
 //
 // One thread at a time. What other threads need is handed out as values.
 #pragma once
@@ -32,13 +32,14 @@ class DecisionMemory {
   // Takes over what may change while a stream is served: all but the window of duplicates.
   void set_plan(const DecidePlan& plan);
 
-  // In the order in which it happened.
+  // Notes a pair that was learned. Pairs come in the order in which they were learned or rejected.
   void learned(std::string_view x, std::string_view y, const PairKey& key,
                const Decision& decision);
   void learned(const PairKey& key, const Decision& decision);  // vectors
-  // Not learned: for a rule, as a duplicate, or judged by its score as one that is learned once.
-  // If most pairs are rejected, and by what the sides look like, the stream has become another one:
-  // these rules are then off until the next model, lest nothing is learned any more.
+  // Notes a pair that was not learned: it broke a rule, or is a duplicate, which is dropped or
+  // judged by its score. If most pairs are rejected, and by what the sides look like, the stream
+  // has become another one: these rules are then off until the next model, lest nothing is learned
+  // any more.
   void rejected(const Decision& decision);
 
   // The cut of a model that is about to come into use. The profile of languages that rules go by
@@ -50,7 +51,7 @@ class DecisionMemory {
   [[nodiscard]] const std::optional<double>& cut() const { return chosen_; }
   // What choose_cut() has changed, for a journal.
   [[nodiscard]] std::string cut_note() const;
-  // From a journal: a model came into use, whose cut is not known until its note comes.
+  // From a journal: a model came into use. Its cut is not known until its note comes.
   void replay_adoption();
   // From a journal: what cut_note() gave right after choose_cut(). Throws an Error, and nothing
   // changes, if it is damaged.
@@ -104,7 +105,8 @@ class DecisionMemory {
 [[nodiscard]] Decision decide_by_model(const PublishedModel& published, double score,
                                        const Judgement* judgement);
 // The decision about a pair that breaks this rule, or was rejected for another such reason: it is
-// dropped, whatever its score. What is no rejection, as reasons::kNone, leaves it at `otherwise`.
+// dropped, whatever its score. A code that is no rejection, such as reasons::kNone, gives
+// `otherwise`.
 [[nodiscard]] Decision decide_by_rule(ReasonCode broken, const Decision& otherwise);
 
 }  // namespace phsic

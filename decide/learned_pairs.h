@@ -1,5 +1,5 @@
-// Which pairs a model has learned, as far as a set of fingerprints can tell: so that a pair does
-// not vouch for itself when the corpus that was learned is scored.
+// Remembers which pairs a model has learned, as far as a set of fingerprints can tell, so that a
+// pair does not vouch for itself when the corpus that was learned is scored.
 //
 // 32 bits of each pair's exact fingerprint, sorted: 4 bytes a pair, at most kMost of them, after
 // which no more are remembered. A pair that was not learned is taken for one that was with a chance
@@ -30,11 +30,11 @@ class LearnedPairs {
   // A model was built of all pairs but the newest `held_back` ones. REQUIRES: at most kMostHeldBack
   // (core/stream_config.h).
   void settle(std::size_t held_back);
-  // Whether the model has learned it. Logarithmic time.
+  // True if the model has learned the pair. Logarithmic time.
   [[nodiscard]] bool contains(const PairKey& key) const;
   // Different fingerprints that the model has learned.
   [[nodiscard]] std::size_t size() const { return sorted_.size(); }
-  // False when further pairs came after as many as can be were there.
+  // False if pairs came that there was no more room for.
   [[nodiscard]] bool is_complete() const { return is_complete_; }
 
   // Adds the other's, also what was held back there (see Learner::merge). What is held back here

@@ -1,4 +1,4 @@
-// Decisions taken back from saved state, and where they are in it.
+// Takes decisions from saved state, and says where they are in it.
 #pragma once
 
 #include <memory>
@@ -21,15 +21,16 @@ inline constexpr const char* kLearnedPairsPart = "learned-pairs";
 
 using OptionTexts = std::vector<std::pair<std::string, std::string>>;
 
-// Those options that say how it is decided.
+// Those of the options that are about decisions.
 [[nodiscard]] OptionTexts decide_options_of(const OptionTexts& options);
-// What they say. Throws an Error that names the option.
+// What these options say. Throws an Error that names the one that is wrong.
 [[nodiscard]] DecideSpec decide_spec_of(const OptionTexts& options);
 
 [[nodiscard]] DecisionCode code_of(const Decision& decision);
 [[nodiscard]] Decision decision_of(const DecisionCode& code);
 
-// The memory that saved state has; as new where it has none. Throws an Error if it is damaged.
+// The memory that saved state has, or a new one where it has none. Throws an Error if the memory is
+// damaged.
 [[nodiscard]] DecisionMemory memory_of(const StateParts& parts, const DecidePlan& plan);
 
 // Adds what was decided about other pairs. A model of all of them has no cut until one is chosen.

@@ -10,9 +10,9 @@
 //
 // A pair whose second fingerprint is there is a duplicate, exact if the first one is the same. A
 // window of the last `capacity` different pairs (core/hash_window.h), 24 to 32 bytes for each. A
-// pair is taken for another's duplicate by chance once in 2^64 / capacity pairs; whoever sets out
-// to can make two texts of one fingerprint, since the hash (XXH3) is no secret. No allocation once
-// full. Not synchronised.
+// pair is taken for another's duplicate by chance once in 2^64 / capacity pairs; an attacker can
+// make two texts of one fingerprint, since the hash (XXH3) is no secret. No allocation once full.
+// Not synchronised.
 #pragma once
 
 #include <cstddef>

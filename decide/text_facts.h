@@ -31,7 +31,7 @@ struct TextFacts {
 
 [[nodiscard]] TextFacts read_facts(std::string_view text);
 
-// Whether nothing of it is visible. Looks no further than the first character that is.
+// True if nothing of the text is visible. Looks no further than the first character that is.
 [[nodiscard]] bool is_blank(std::string_view text);
 
 // From the first letter or digit to the last one and its marks; empty if there is none. REQUIRES: a

@@ -1,5 +1,5 @@
-// What a daemon answers. Every function throws an Error when the answer is not as docs/protocol.md
-// says.
+// Reads what a daemon answers. Every function throws an Error when the answer is not as
+// docs/protocol.md says.
 #pragma once
 
 #include <cstddef>

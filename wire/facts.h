@@ -1,4 +1,4 @@
-// What a daemon answers of itself, at once.
+// What a daemon tells of itself when it is asked; it answers at once.
 #pragma once
 
 #include <cstdint>

@@ -8,8 +8,7 @@
 
 namespace phsic {
 
-// The text in quotation marks. What is not UTF-8 must not come in here: everything that was parsed
-// is.
+// Appends the text in quotation marks. REQUIRES: UTF-8, which every text is that was parsed.
 void append_json_text(std::string& out, std::string_view text);
 [[nodiscard]] std::string quoted_json(std::string_view text);
 
@@ -17,9 +16,9 @@ void append_json_text(std::string& out, std::string_view text);
 [[nodiscard]] std::string json_object(
     const std::vector<std::pair<std::string, std::string>>& members);
 
-// All digits that tell it from others; null unless finite.
+// Appends as many digits as tell the number from all others; null unless it is finite.
 void append_json_number(std::string& out, double value);
-// Six digits are enough of a share.
+// Appends a share with six digits, which are enough for one.
 void append_json_share(std::string& out, double value);
 
 }  // namespace phsic

@@ -11,7 +11,7 @@
 
 namespace phsic {
 
-// A pair goes no further.
+// A pair that came through so many daemons goes no further.
 inline constexpr std::size_t kMostDaemons = 16;
 
 // A name unlike any other daemon's.
@@ -20,8 +20,8 @@ inline constexpr std::size_t kMostDaemons = 16;
 // "via":["a","b"]
 [[nodiscard]] std::string via_member(const std::vector<std::string>& via, const std::string& last);
 
-// Whether a message of a feed with this topic is a copy of one that who subscribed to `prefix` gets
-// as well: flagged pairs are published with the flags, and with the scores.
+// True if a message of a feed with this topic is a copy of another one that a subscriber to
+// `prefix` gets as well: flagged pairs are published among the flags and among the scores.
 [[nodiscard]] bool is_copy(std::string_view topic, std::string_view prefix);
 
 }  // namespace phsic

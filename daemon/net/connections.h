@@ -35,7 +35,7 @@ class Connections {
     std::uint64_t topic_bytes = 0;         // of one subscription
     std::uint64_t subscription_bytes = 0;  // of all subscriptions that one connection ever sends
   };
-  // Whose answers or messages wait.
+  // What waits for the peer of a connection: answers to its requests, or messages of the feed.
   enum class Side : unsigned char { kRequests, kFeed };
 
   // From now on connections are watched. One at a time in a process. REQUIRES: outlives the
@@ -47,23 +47,23 @@ class Connections {
   Connections(Connections&&) = delete;
   Connections& operator=(Connections&&) = delete;
 
-  // Binds, and takes who connects there for a subscriber.
+  // Binds the socket, and takes whoever connects there for a subscriber.
   void bind_feed(Socket& socket, const std::vector<std::string>& endpoints);
 
-  // recv(2) with an eye on what comes.
+  // Calls recv(2), and follows the frames that come.
   [[nodiscard]] ssize_t receive(int descriptor, void* buffer, std::size_t size, int flags) noexcept;
 
-  // send(2), counted.
+  // Calls send(2), and counts what the kernel has taken.
   [[nodiscard]] ssize_t send(int descriptor, const void* buffer, std::size_t size,
                              int flags) noexcept;
 
-  // accept4(2), as long as there are descriptors.
+  // Calls accept4(2). A peer for whom there is no descriptor is turned away.
   [[nodiscard]] int accept(int descriptor, sockaddr* address, socklen_t* length,
                            int flags) noexcept;
-  // Into the log. To be called about once a second.
+  // Tells the log how many peers were turned away. To be called about once a second.
   void tell_turned_away();
 
-  // Forgets those that are closed.
+  // Forgets connections that are closed.
   void forget_closed();
   // Notes what each peer has read; where too much waits, closes those that have read nothing at
   // the last kPatience looks although something waits for them. To be called about once a second.

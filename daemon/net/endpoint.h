@@ -20,12 +20,12 @@ struct Endpoint {
   [[nodiscard]] static Endpoint to_bind(std::string_view text);
   [[nodiscard]] static Endpoint to_connect(std::string_view text);
 
-  // Does binding to it give another place each time?
+  // True if binding to it gives another place each time.
   [[nodiscard]] bool is_any() const;
-  // Does a connection to it lead to what is bound to `bound` on this machine, as far as can be
-  // seen?
+  // True if a connection to it leads to the socket that is bound to `bound` on this machine, as far
+  // as can be seen.
   [[nodiscard]] bool leads_to(const Endpoint& bound) const;
-  // Can nobody outside this machine reach it?
+  // True if nobody outside this machine can reach it.
   [[nodiscard]] bool is_local() const;
 };
 

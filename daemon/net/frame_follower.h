@@ -1,7 +1,7 @@
 // Follows the frames that a ZeroMQ peer sends (ZMTP 1.0 to 3.1), by the bytes as they come in.
 //
-// It tells how much ZeroMQ has to keep of a message that is not whole, and what else of it libzmq
-// does not bear. It understands what libzmq understands, and believes nothing: any bytes may come,
+// It tells how much ZeroMQ has to keep of a message that is not whole, and which bytes would make
+// libzmq abort. It understands what libzmq understands, and believes nothing: any bytes may come,
 // in pieces of any size.
 #pragma once
 
@@ -28,8 +28,9 @@ class FrameFollower {
   // Bytes of the frame that is read now that are to come, its next ones.
   [[nodiscard]] std::uint64_t left() const { return step_ == Step::kBody ? left_ : 0; }
 
-  // Has the peer given itself a name such as libzmq gives to those without, a zero byte first? Two
-  // of the same name make it abort. So has one whose handshake is too long to be looked at.
+  // True if the peer has given itself a name that begins with a zero byte, as the names do that
+  // libzmq gives to peers without one: libzmq aborts at two peers of the same name. A peer whose
+  // handshake is too long to be looked at is taken for one of these.
   [[nodiscard]] bool has_bad_name() const { return has_bad_name_; }
 
   // Bytes of the message that has begun and is not whole, kFrameCost for each frame included.

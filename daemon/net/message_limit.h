@@ -1,4 +1,4 @@
-// How large a message may be: what is larger is refused here, and from twice as much on by ZeroMQ.
+// Refuses messages that are too large. ZeroMQ itself refuses those of more than twice the limit.
 #pragma once
 
 #include <cstdint>

@@ -1,8 +1,8 @@
 // Answers on their way to clients that read slowly.
 //
 // ZeroMQ keeps some messages for each client; what it has no room for waits here, in order. Both
-// together are bounded in bytes, for each client and for all. What a client does not read beyond
-// that is lost, and so is what a client that is gone would have got.
+// together are bounded in bytes, for each client and for all. Answers beyond that are lost, and so
+// are answers to a client that is gone.
 //
 // There are two shares. A few short answers of each client are kept whatever others leave unread,
 // so that a client that reads always hears something. Long ones share what is left. Belongs to the
@@ -42,7 +42,7 @@ class Outbox {
 
   // Forgets clients that have read everything.
   void forget_idle();
-  // Whether so much is unread that those who do not read should be got rid of.
+  // True if so much is unread that peers who do not read should be cut off.
   [[nodiscard]] bool is_crowded() const;
 
   [[nodiscard]] std::uint64_t sent() const { return sent_; }

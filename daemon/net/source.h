@@ -1,9 +1,9 @@
-// A way in for pairs that nobody waits to see the scores of.
+// A way in for pairs whose scores nobody waits for.
 //
 // A source hands what it reads to the handler. When there is no room it keeps what it has read, and
-// reads on when there is room again: whoever sends feels it. It is told when what it brought has
-// been learned, durably where the request says so, and can acknowledge that. Belongs to the loop's
-// thread.
+// reads on when there is room again; until then the sender is held up. It is told when what it
+// brought has been learned, durably where the request says so, and can acknowledge that. Belongs to
+// the loop's thread.
 #pragma once
 
 #include <cstdint>

@@ -26,7 +26,7 @@ class ZmqFeed : public FeedSink {
   [[nodiscard]] std::uint64_t published() const { return published_; }
   // Messages that were left out because too much was unread.
   [[nodiscard]] std::uint64_t left_out() const { return left_out_; }
-  // Whether so much is unread that those who do not read should be got rid of.
+  // True if so much is unread that peers who do not read should be cut off.
   [[nodiscard]] bool is_crowded() const { return unsent_->bytes() > most_bytes_ / 2; }
 
  private:

@@ -1,6 +1,6 @@
 // Requests over ZeroMQ: a ROUTER socket that clients ask, and get their answers from.
 //
-// Belongs to the loop's thread, but for what callers are told from others.
+// Belongs to the loop's thread; lanes tell its callers from threads of their own.
 #pragma once
 
 #include <boost/asio/io_context.hpp>
@@ -50,7 +50,7 @@ class ZmqService {
   [[nodiscard]] bool has_unsent() const { return !outbox_.is_empty(); }
   // Gives up what is unsent.
   void give_up() { outbox_.give_up(); }
-  // Whether so much is unread that those who do not read should be got rid of.
+  // True if so much is unread that peers who do not read should be cut off.
   [[nodiscard]] bool is_crowded() const { return outbox_.is_crowded(); }
   void forget_idle() { outbox_.forget_idle(); }
   void close(int linger_milliseconds) { socket_->close(linger_milliseconds); }

@@ -20,7 +20,7 @@ class Caller {
 
   // Tasks of one name are served in their order, and share with those of other names.
   [[nodiscard]] virtual const std::string& name() const = 0;
-  // A source brings pairs that nobody waits to see the scores of. When a lane is full it is not
+  // A source brings pairs whose scores nobody waits for. When a lane is full the source is not
   // refused, but waits for has_room().
   [[nodiscard]] virtual bool is_source() const = 0;
 

@@ -1,7 +1,7 @@
-// What deciding remembers of a stream at work: notes pairs in the memory and in the journal, in one
-// order, and has the cut of each model chosen.
+// Keeps what deciding remembers of a stream at work: notes pairs in the memory and in the journal,
+// in the same order, and has the cut of each model chosen.
 //
-// For the learner's thread, but for what says otherwise.
+// Belongs to the learner's thread, except where a function says otherwise.
 #pragma once
 
 #include <memory>

@@ -1,4 +1,4 @@
-// How often was decided what, and why. Any thread.
+// Counts decisions, by verdict and by reason. Any thread.
 #pragma once
 
 #include <array>

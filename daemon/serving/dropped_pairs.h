@@ -1,5 +1,6 @@
-// The pairs of a stream that were dropped last, with the numbers as they were then: so that who is
-// told of one can ask about it. Bounded in number and in bytes; not kept in the state. Any thread.
+// Remembers the pairs of a stream that were dropped last, with their numbers as they were then, so
+// that whoever is told of one can ask about it. Bounded in number and in bytes; no part of the
+// state. Any thread.
 #pragma once
 
 #include <cstddef>

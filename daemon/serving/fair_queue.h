@@ -40,7 +40,7 @@ class FairQueue {
   // False: the client has as much in the queue as it may. What is larger than the queue is taken
   // when there is nothing else in it. Nothing has happened if it throws.
   [[nodiscard]] bool offer(const std::shared_ptr<Task>& task);
-  // Whatever the limits. REQUIRES: not closed.
+  // Takes a task in, whatever the limits. REQUIRES: not closed.
   void push(const std::shared_ptr<Task>& task);
 
   // Waits for work and takes up to `most` of it, one row at least: several tasks, or a part of a

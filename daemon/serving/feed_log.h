@@ -2,7 +2,7 @@
 //
 // Each topic counts its messages from 1, published or not, so that a subscriber sees what it
 // missed. With a state the numbers go on after a restart, and none is given twice: they are
-// reserved ahead. Messages that no sink has an audience for are counted and need not be made.
+// reserved ahead. Messages that no sink has an audience for are counted, and need not be written.
 // Belongs to the loop's thread.
 #pragma once
 
@@ -17,7 +17,7 @@
 
 namespace phsic {
 
-// Where the feed goes.
+// Brings the feed to those who have subscribed to it.
 class FeedSink {
  public:
   FeedSink() = default;
@@ -53,11 +53,11 @@ class FeedLog {
   void keep(Reserve reserve) { reserve_ = std::move(reserve); }
   // Continues after `last`; the next kReserved numbers are reserved.
   void go_on(const std::string& stream, const std::map<std::string, std::uint64_t>& last);
-  // Nothing of the stream was published, and nothing will be.
+  // Forgets a stream of which nothing was published, and nothing will be.
   void forget(const std::string& stream);
   // Has all topics' numbers reserved again: what was reserved may be lost.
   void reserve_all();
-  // Has exactly those reserved that were given: nothing will be published any more.
+  // Has exactly those numbers reserved that were given: nothing will be published any more.
   void settle();
 
   [[nodiscard]] bool has_audience(const std::string& topic) const;

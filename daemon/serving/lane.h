@@ -63,7 +63,7 @@ class Lane {
   // there may be room. The task may be done before this returns. Throws a RequestError if the
   // request does not fit the stream.
   [[nodiscard]] bool offer(const std::shared_ptr<Task>& task);
-  // Takes it over in any case.
+  // Takes a task over, whatever is waiting already.
   void admit(const std::shared_ptr<Task>& task);
 
   void update(LaneUpdate update) noexcept;

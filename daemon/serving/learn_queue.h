@@ -23,7 +23,7 @@ class LearnQueue {
   [[nodiscard]] LearnBlocks make_block();
   // Counts a block in the backlog, until it has been learned or given back.
   void charge(LearnBlock& block);
-  // Appends them.
+  // Appends blocks.
   void push(LearnBlocks& blocks);
 
   // Waits for a block, a wake() or the deadline, and takes the first block if there is one. False:
@@ -31,7 +31,7 @@ class LearnQueue {
   [[nodiscard]] bool take(LearnBlocks& blocks, std::chrono::steady_clock::time_point deadline);
   // So many more pairs of the block have been learned, or never will be.
   void note_done(LearnBlock& block, std::size_t pairs);
-  // Nobody needs them any more.
+  // Takes back blocks that nobody needs any more.
   void give_back(LearnBlocks& blocks);
   void wake();
   void close();

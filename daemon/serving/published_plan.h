@@ -1,5 +1,5 @@
-// How it is decided about pairs at present, for the threads that do: the plan, and what languages
-// the sides of the stream have. Any thread.
+// What pairs are decided by at present: the plan, and the languages of the stream's sides. Any
+// thread.
 #pragma once
 
 #include <memory>

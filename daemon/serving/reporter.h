@@ -1,4 +1,4 @@
-// What a lane's stages have to tell, on the way to the lane's listener. Any thread.
+// Tells the lane's listener what the lane's stages have to tell. Any thread.
 #pragma once
 
 #include <atomic>

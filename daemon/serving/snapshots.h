@@ -1,4 +1,5 @@
-// Snapshots of a stream: when, of what, and the last one. For the learner's thread.
+// Takes snapshots of a stream: when they are due, when somebody asks for one, and a last one at the
+// end. Belongs to the learner's thread.
 #pragma once
 
 #include <atomic>

@@ -47,7 +47,7 @@ struct Task {
   std::atomic<std::size_t> rejected{0};
   std::atomic<std::uint64_t> charged{0};  // bytes in the lane's backlog until it is done
 
-  // What it takes while it waits, with room for its scores and decisions.
+  // How many bytes it takes while it waits, with room for its scores and decisions.
   [[nodiscard]] std::size_t byte_count() const {
     return sizeof(Task) + request.pairs.byte_count() +
            (request.scores ? 3 * sizeof(double) * request.pairs.size() : 0) +

@@ -1,4 +1,4 @@
-// For what must happen, and may have to wait until there is memory for it.
+// Does work that must be done, and waits until there is memory for it.
 #pragma once
 
 #include <chrono>
