@@ -1,7 +1,6 @@
 #include "daemon/server.h"
 
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <boost/asio/post.hpp>
 #include <csignal>
@@ -40,8 +39,8 @@ Server::Server(Config config, std::function<Config()> reread, StartMode mode)
             boost::asio::post(loop_, [this, bytes] { show_log(bytes); });
           }),
       registry_(loop_, feed_),
-      dispatcher_(registry_,
-                  [this](const Request& request, Outcome& outcome) { answer(request, outcome); }),
+      dispatcher_(registry_, [this](const Request& request,
+                                    Outcome& outcome) { status_.answer(request, outcome); }),
       // What can fail comes before anything is written.
       transports_(loop_, config_, feed_, dispatcher_,
                   {[this](const Task& task) { dispatcher_.note_answer(task); },
@@ -56,7 +55,8 @@ Server::Server(Config config, std::function<Config()> reread, StartMode mode)
           [this] {
             stop_if_drained();
             if (reloader_.is_asked_again()) reloader_.reload(config_);
-          }) {}
+          }),
+      status_(config_, registry_, transports_, starter_, reloader_, opener_) {}
 
 Server::~Server() {
   starter_.join();
@@ -291,62 +291,6 @@ void Server::show_log(std::uint64_t bytes) {
   for (const auto& [name, stream] : registry_.all()) {
     feed_.publish(name, StateEvent{opener_.state_writer()->is_keeping(), bytes, message});
   }
-}
-
-void Server::answer(const Request& request, Outcome& outcome) {
-  switch (request.operation) {
-    case Operation::kPing: outcome.facts = ping_facts(); break;
-    case Operation::kStreams: outcome.facts = streams_facts(); break;
-    default: outcome.facts = stats_facts(request); break;
-  }
-}
-
-PingFacts Server::ping_facts() const {
-  PingFacts facts;
-  facts.version = PHSIC_VERSION;
-  transports_.add_facts(facts);
-  if (starter_.is_starting()) {
-    facts.starting = starter_.facts();
-  } else if (const auto* writer = opener_.state_writer()) {
-    facts.is_keeping = writer->is_keeping();
-  }
-  return facts;
-}
-
-StreamsFacts Server::streams_facts() {
-  StreamsFacts facts;
-  for (auto& [name, stream] : registry_.all()) {
-    const auto statistics = stream.lane().statistics();
-    facts.streams.push_back(
-        {name, stream.lane().settings().options, statistics.pairs, statistics.published->number});
-  }
-  facts.request_pairs = config_.request_pairs;
-  facts.message_bytes = config_.message_bytes;
-  return facts;
-}
-
-StatsFacts Server::stats_facts(const Request& request) {
-  StatsFacts facts;
-  const auto* only = request.stream.empty() ? nullptr : &registry_.find(request.stream);
-  const bool is_one = only != nullptr || registry_.all().size() == 1;
-  for (auto& [name, stream] : registry_.all()) {
-    if (only != nullptr && only != &stream) continue;
-    facts.streams.push_back({name, stream.statistics(), request.calibration && is_one});
-  }
-  auto& daemon = facts.daemon;
-  daemon.version = PHSIC_VERSION;
-  daemon.pid = static_cast<std::uint64_t>(getpid());
-  daemon.uptime = std::chrono::duration<double>(Clock::now() - began_).count();
-  daemon.memory = resident_bytes();
-  transports_.add_statistics(daemon);
-  daemon.reloads = reloader_.taken_over();
-  daemon.refused_reloads = reloader_.refused();
-  if (const auto* writer = opener_.state_writer()) {
-    facts.state = StateStatistics{writer->file(),   writer->is_keeping(), writer->commits(),
-                                  writer->bytes(),  writer->failures(),   writer->log_bytes(),
-                                  writer->problem()};
-  }
-  return facts;
 }
 
 }  // namespace phsic

@@ -26,6 +26,7 @@
 #include "daemon/serving/feed_log.h"
 #include "daemon/start_progress.h"
 #include "daemon/starter.h"
+#include "daemon/status.h"
 #include "daemon/stream_opener.h"
 
 namespace phsic {
@@ -65,10 +66,6 @@ class Server {
   // What is told.
   void show_keeping(bool is_keeping, const std::string& message);
   void show_log(std::uint64_t bytes);
-  void answer(const Request& request, Outcome& outcome);
-  [[nodiscard]] PingFacts ping_facts() const;
-  [[nodiscard]] StreamsFacts streams_facts();
-  [[nodiscard]] StatsFacts stats_facts(const Request& request);
 
   Config config_;
   boost::asio::io_context loop_;
@@ -85,11 +82,11 @@ class Server {
   Transports transports_;
   Starter starter_;
   Reloader reloader_;
+  Status status_;
   SpareMemory spare_memory_;
   std::exception_ptr failure_;  // why it could not start
   bool is_draining_ = false;
   std::optional<Clock::time_point> grace_ends_;
-  const Clock::time_point began_ = Clock::now();
 };
 
 }  // namespace phsic
