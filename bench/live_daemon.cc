@@ -17,7 +17,7 @@ std::vector<std::string> daemon_arguments(const Folder& folder,
   std::vector<std::string> arguments = {"--set", "log-level=error"};
   for (const char* socket : {"service", "ingest", "feed"}) {
     arguments.insert(arguments.end(),
-                     {"--set", fmt::format("{}=ipc://{}", socket, folder.file(socket).string())});
+                     {"--set", fmt::format("{}=ipc://{}", socket, folder.path(socket))});
   }
   // The same pairs come again and again, and each time learning them is what is measured.
   arguments.insert(arguments.end(), {"--set", "streams.default.duplicates=learn"});
@@ -31,8 +31,7 @@ std::vector<std::string> keeping_arguments(const Folder& folder,
                                            const std::vector<std::string>& settings,
                                            const std::vector<std::string>& daemon_settings) {
   auto arguments = daemon_arguments(folder, settings);
-  arguments.insert(arguments.end(),
-                   {"--set", fmt::format("state={}", folder.file("state.db").string())});
+  arguments.insert(arguments.end(), {"--set", fmt::format("state={}", folder.path("state.db"))});
   for (const auto& setting : daemon_settings) arguments.insert(arguments.end(), {"--set", setting});
   return arguments;
 }
@@ -54,17 +53,6 @@ Process::Process(const std::string& program, const std::vector<std::string>& arg
 Process::~Process() {
   kill(pid_, SIGTERM);
   waitpid(pid_, nullptr, 0);
-}
-
-Folder::Folder() {
-  auto name = (std::filesystem::temp_directory_path() / "phsic_bench.XXXXXX").string();
-  if (mkdtemp(name.data()) == nullptr) throw std::runtime_error("no temporary folder");
-  path_ = name;
-}
-
-Folder::~Folder() {
-  std::error_code ignored;
-  std::filesystem::remove_all(path_, ignored);
 }
 
 WireClient::WireClient(zmq::context_t& context, const std::string& endpoint)
@@ -113,11 +101,11 @@ LiveDaemon::LiveDaemon(const std::vector<std::string>& settings,
 }
 
 std::string LiveDaemon::endpoint(const char* socket) const {
-  return fmt::format("ipc://{}", folder_.file(socket).string());
+  return fmt::format("ipc://{}", folder_.path(socket));
 }
 
 BareEcho::BareEcho()
-    : process_(BARE_ECHO_PROGRAM, {fmt::format("ipc://{}", folder_.file("echo").string())}),
-      client_(context_, fmt::format("ipc://{}", folder_.file("echo").string())) {}
+    : process_(BARE_ECHO_PROGRAM, {fmt::format("ipc://{}", folder_.path("echo"))}),
+      client_(context_, fmt::format("ipc://{}", folder_.path("echo"))) {}
 
 }  // namespace phsic::bench

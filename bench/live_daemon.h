@@ -2,13 +2,14 @@
 #pragma once
 
 #include <sys/types.h>
-#include <filesystem>
 #include <nlohmann/json.hpp>
 #include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 #include <zmq.hpp>
+
+#include "tests/folder.h"
 
 namespace phsic::bench {
 
@@ -26,21 +27,7 @@ class Process {
   pid_t pid_ = 0;
 };
 
-// A folder that goes away with this.
-class Folder {
- public:
-  Folder();
-  ~Folder();
-  Folder(const Folder&) = delete;
-  Folder& operator=(const Folder&) = delete;
-  Folder(Folder&&) = delete;
-  Folder& operator=(Folder&&) = delete;
-
-  [[nodiscard]] std::filesystem::path file(const char* name) const { return path_ / name; }
-
- private:
-  std::filesystem::path path_;
-};
+using test::Folder;
 
 // A DEALER that waits for its answers.
 class WireClient {
@@ -69,7 +56,7 @@ class LiveDaemon {
   [[nodiscard]] zmq::context_t& context() { return context_; }
   [[nodiscard]] std::string endpoint(const char* socket) const;
   [[nodiscard]] WireClient& client() { return client_; }
-  [[nodiscard]] std::string state() const { return folder_.file("state.db"); }
+  [[nodiscard]] std::string state() const { return folder_.path("state.db"); }
   // A new connection.
   [[nodiscard]] WireClient connect() { return {context_, endpoint("service")}; }
 

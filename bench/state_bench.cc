@@ -88,7 +88,7 @@ InsertRace race_inserts(const char* encoder, std::size_t in_flight, const TextSa
     const auto commits = commits_of(daemon) - before;
     const Folder folder;
     const double seconds =
-        bare_insert_seconds(folder.file("bare.db"), journal_of(daemon.state()), commits);
+        bare_insert_seconds(folder.path("bare.db"), journal_of(daemon.state()), commits);
     const double ratio = rate * seconds / kRequests;
     if (ratio > best.ratio) {
       best = {rate, ratio, static_cast<double>(kRequests) / static_cast<double>(commits)};
@@ -177,7 +177,7 @@ void recovery_speed(Report& report) {
   constexpr std::size_t kPairs = 100'000;
   const auto sample = make_texts(kPairs, 6);
   const Folder folder;
-  StateFile file(folder.file("state.db"), Database::Access::kCreate);
+  StateFile file(folder.path("state.db"), Database::Access::kCreate);
   auto stream = open_stream("hashing");
   EntryPlace place;
   file.transact([&] {
@@ -203,7 +203,7 @@ void snapshot_cost(Report& report) {
   report.note("dense 1024, 4096 pairs in the sample");
   constexpr std::size_t kDim = 1024;
   const Folder folder;
-  StateFile file(folder.file("state.db"), Database::Access::kCreate);
+  StateFile file(folder.path("state.db"), Database::Access::kCreate);
   auto stream = open_stream("vectors:dim=1024");
   Random random(9);
   std::vector<float> x(kBatchPairs * kDim);

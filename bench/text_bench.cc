@@ -162,9 +162,9 @@ void texts_with_hashing(Report& report) {
 void texts_with_word_vectors(Report& report) {
   report.note("the same texts, 50,000 word vectors of 100 dimensions");
   const Folder folder;
-  const auto file = folder.file("words.vec");
-  write_vectors(file.string(), 100);
-  const auto spec = EncoderSpec::parse(fmt::format("wordvec:file=\"{}\"", file.string()));
+  const auto file = folder.path("words.vec");
+  write_vectors(file, 100);
+  const auto spec = EncoderSpec::parse(fmt::format("wordvec:file=\"{}\"", file));
   const auto open = [&] { return std::make_unique<Encoder>(spec, EncoderPath()); };
   const double first = seconds(open);
   const double again = best_seconds(open);

@@ -87,7 +87,7 @@ class Subject {
 void views_of_texts(Report& report) {
   report.note("the same texts, hashing 1024 and 50,000 word vectors of 100 dimensions as views");
   const Folder folder;
-  const auto file = folder.file("words.vec").string();
+  const auto file = folder.path("words.vec");
   write_vectors(file, 100);
   const auto sample = make_texts(kPairs, 3);
   const std::string hashing = "hashing";

@@ -20,24 +20,6 @@ void require(bool kept, const char* what) {
 
 }  // namespace
 
-Folder::Folder() {
-  std::string pattern = std::filesystem::temp_directory_path() / "phsic_test_XXXXXX";
-  require(::mkdtemp(pattern.data()) != nullptr, "mkdtemp");
-  folder_ = pattern;
-}
-
-Folder::~Folder() {
-  std::error_code ignored;
-  std::filesystem::remove_all(folder_, ignored);
-}
-
-std::string Folder::write(const std::string& name, std::string_view bytes) const {
-  std::ofstream file(path(name), std::ios::binary);
-  file.write(bytes.data(), static_cast<std::streamsize>(bytes.size()));
-  require(bool(file.flush()), "a test's file cannot be written");
-  return path(name);
-}
-
 std::string read_file(const std::string& path) {
   std::ifstream file(path, std::ios::binary);
   std::ostringstream bytes;

@@ -1,33 +1,14 @@
-// Real files for tests: a temporary folder, compressed copies, and pipes whose other end somebody
-// else holds.
+// Real files for tests: compressed copies, and pipes whose other end somebody else holds.
 #pragma once
 
-#include <filesystem>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "cli/table/table.h"
+#include "tests/folder.h"
 
 namespace phsic::test {
-
-// A new folder, removed with everything in it.
-class Folder {
- public:
-  Folder();
-  ~Folder();
-  Folder(const Folder&) = delete;
-  Folder& operator=(const Folder&) = delete;
-  Folder(Folder&&) = delete;
-  Folder& operator=(Folder&&) = delete;
-
-  // Writes a file and gives its path.
-  std::string write(const std::string& name, std::string_view bytes) const;
-  [[nodiscard]] std::string path(const std::string& name) const { return folder_ / name; }
-
- private:
-  std::filesystem::path folder_;
-};
 
 [[nodiscard]] std::string read_file(const std::string& path);
 

@@ -22,7 +22,7 @@ struct KeptScene : StageScene {
 
   static constexpr std::size_t kIds = 10'000;
 
-  Folder folder;
+  StateFolder folder;
   FailingDisk disk;
   StateLock lock{folder.path("state.db")};
   // All entries stay in the file, also those that snapshots cover.

@@ -25,7 +25,7 @@ std::shared_ptr<Task> learned_task(StageScene& scene, bool is_durable) {
 
 // Tasks of a stream with a journal in a file.
 struct Keeping : StageScene {
-  Folder folder;
+  StateFolder folder;
   FailingDisk disk;
   StateLock lock{folder.path("state.db")};
   StateWriter writer{lock, folder.path("state.db"), {}, [](bool, const std::string&) {}};

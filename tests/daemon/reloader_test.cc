@@ -93,7 +93,7 @@ struct Reloading {
     CHECK_FALSE(reloader.is_reloading());
   }
 
-  Folder folder;
+  StateFolder folder;
   const char* text = kRunning;  // in the file
   Config running = parse(kRunning);
   std::string refusal;            // why nothing can be taken over; empty: it can

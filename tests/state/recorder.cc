@@ -1,7 +1,6 @@
 #include "tests/state/recorder.h"
 
 #include <catch2/catch.hpp>
-#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <sstream>
@@ -9,26 +8,18 @@
 
 namespace phsic::test {
 
-Folder::Folder() {
-  // In memory, where that is possible: a state file is synced at every commit.
+namespace {
+
+std::filesystem::path folder_in_memory() {
   const std::filesystem::path memory = "/dev/shm";
   std::error_code missing;
-  std::string pattern =
-      (std::filesystem::is_directory(memory, missing) ? memory
-                                                      : std::filesystem::temp_directory_path()) /
-      "phsic_test_XXXXXX";
-  REQUIRE(::mkdtemp(pattern.data()) != nullptr);
-  folder_ = pattern;
+  return std::filesystem::is_directory(memory, missing) ? memory
+                                                        : std::filesystem::temp_directory_path();
 }
 
-Folder::~Folder() {
-  std::error_code ignored;
-  std::filesystem::remove_all(folder_, ignored);
-}
+}  // namespace
 
-std::string Folder::path(std::string_view name) const {
-  return std::filesystem::path(folder_) / name;
-}
+StateFolder::StateFolder() : Folder(folder_in_memory()) {}
 
 std::string read_bytes(const std::string& path) {
   std::ifstream file(path, std::ios::binary);

@@ -14,23 +14,13 @@
 #include "state/snapshot.h"
 #include "state/state_file.h"
 #include "state/stored_options.h"
+#include "tests/folder.h"
 
 namespace phsic::test {
 
-// A new folder, removed with everything in it.
-class Folder {
- public:
-  Folder();
-  ~Folder();
-  Folder(const Folder&) = delete;
-  Folder& operator=(const Folder&) = delete;
-  Folder(Folder&&) = delete;
-  Folder& operator=(Folder&&) = delete;
-
-  [[nodiscard]] std::string path(std::string_view name) const;
-
- private:
-  std::string folder_;
+// In memory, where that is possible: a state file is synced at every commit.
+struct StateFolder : Folder {
+  StateFolder();
 };
 
 [[nodiscard]] std::string read_bytes(const std::string& path);

@@ -78,7 +78,7 @@ TEST_CASE("A stream is recovered bit for bit from any snapshot and the journal a
       std::vector<Outcome> outcomes;
       for (const auto cut : cuts) {
         INFO("cut after entry " << cut << " of " << expected_journal);
-        const Folder folder;
+        const StateFolder folder;
         StateFile file(folder.path("state.db"), Database::Access::kCreate);
         recorder.write(file, cut, cut % 2 == 0);
         const auto stream = open_stream(options);
@@ -146,7 +146,7 @@ TEST_CASE("A replay without one of its entries gives another stream") {
 }
 
 TEST_CASE("A stream that the file does not know stays as empty as it was") {
-  const Folder folder;
+  const StateFolder folder;
   const StateFile file(folder.path("state.db"), Database::Access::kCreate);
   const auto stream = open_stream({{"encoder", "hashing:dim=16"}});
   const auto recovery = recover(file, "chat", *stream, 10);
@@ -156,7 +156,7 @@ TEST_CASE("A stream that the file does not know stays as empty as it was") {
 }
 
 TEST_CASE("State that was learned with something else is refused with both") {
-  const Folder folder;
+  const StateFolder folder;
   Recorder recorder({{"encoder", "hashing:dim=16"}, {"held-back", "32"}}, 1);
   recorder.learn(50);
   StateFile file(folder.path("state.db"), Database::Access::kCreate);
@@ -181,7 +181,7 @@ TEST_CASE("A damaged snapshot costs nothing as long as there is an older one, or
   }
   const auto& snapshots = recorder.snapshots();
   for (const bool has_older : {true, false}) {
-    const Folder folder;
+    const StateFolder folder;
     StateFile file(folder.path("state.db"), Database::Access::kCreate);
     recorder.write(file, has_older ? snapshots.begin()->first : 0, true);
     file.transact([&] {
@@ -221,7 +221,7 @@ TEST_CASE("Of a snapshot whose decisions are refused nothing stays") {
   recorder.learn(300);
   recorder.take_snapshot();
   recorder.learn(200);
-  const Folder folder;
+  const StateFolder folder;
   StateFile file(folder.path("state.db"), Database::Access::kCreate);
   recorder.write(file, recorder.snapshots().begin()->first, true);
   const auto stream = open_stream(recorder.options());
@@ -239,7 +239,7 @@ TEST_CASE("Where neither a snapshot nor the first entry is left, nothing is reco
   recorder.learn(300);
   recorder.take_snapshot();
   recorder.learn(200);
-  const Folder folder;
+  const StateFolder folder;
   StateFile file(folder.path("state.db"), Database::Access::kCreate);
   recorder.write(file, 1, false);
   const auto broken = std::string("no snapshot at all");
@@ -251,7 +251,7 @@ TEST_CASE("Where neither a snapshot nor the first entry is left, nothing is reco
 TEST_CASE("From a damaged entry on everything is lost, and told") {
   Recorder recorder({{"encoder", "hashing:dim=16"}, {"held-back", "32"}}, 1);
   for (int i = 0; i < 5; ++i) recorder.learn(100);
-  const Folder folder;
+  const StateFolder folder;
   StateFile file(folder.path("state.db"), Database::Access::kCreate);
   file.transact([&] {
     REQUIRE(file.put_stream("chat", identity_text(recorder.stream().identity()), "{}") == 1);
@@ -274,7 +274,7 @@ TEST_CASE("From a damaged entry on everything is lost, and told") {
 TEST_CASE("A journal that ends before its mark is told of, and goes on behind it") {
   Recorder recorder({{"encoder", "hashing:dim=16"}, {"held-back", "32"}}, 1);
   for (int i = 0; i < 3; ++i) recorder.learn(100);
-  const Folder folder;
+  const StateFolder folder;
   const auto name = folder.path("state.db");
   StateFile file(name, Database::Access::kCreate);
   recorder.write(file, 0, true);

@@ -12,7 +12,7 @@ namespace {
 namespace fs = std::filesystem;
 
 // What lies in a folder: names of files, and what is in them.
-std::map<std::string, std::string> content_of(const Folder& folder) {
+std::map<std::string, std::string> content_of(const StateFolder& folder) {
   std::map<std::string, std::string> content;
   for (const auto& entry : fs::directory_iterator(folder.path(""))) {
     content[entry.path().filename()] = read_bytes(entry.path());
@@ -21,7 +21,7 @@ std::map<std::string, std::string> content_of(const Folder& folder) {
 }
 
 TEST_CASE("A log without its file is kept under a name of its own") {
-  const Folder folder;
+  const StateFolder folder;
   const auto name = folder.path("state.db");
   // Not the first free number: a user who removed .old-1 may still rely on .old-2.
   write_bytes(name + ".old-2", "older");
@@ -33,7 +33,7 @@ TEST_CASE("A log without its file is kept under a name of its own") {
 }
 
 TEST_CASE("A file that is replaced is kept with its log under a new name") {
-  const Folder folder;
+  const StateFolder folder;
   const auto name = folder.path("state.db");
   for (int number = 1; number <= 2; ++number) {
     write_bytes(name, "old");
@@ -51,7 +51,7 @@ TEST_CASE("A file that is replaced is kept with its log under a new name") {
 }
 
 TEST_CASE("A replacement that is given up leaves everything as it was") {
-  const Folder folder;
+  const StateFolder folder;
   const auto name = folder.path("state.db");
   write_bytes(name, "old");
   write_bytes(name + "-wal", "log");
@@ -63,7 +63,7 @@ TEST_CASE("A replacement that is given up leaves everything as it was") {
 }
 
 TEST_CASE("What a process left of a replacement when it ended does not hinder the next one") {
-  const Folder folder;
+  const StateFolder folder;
   const auto name = folder.path("state.db");
   write_bytes(name, "old");
   for (const char* suffix : {".new", ".new-wal", ".new-shm"}) write_bytes(name + suffix, "half");
@@ -86,7 +86,7 @@ TEST_CASE("A replacement goes on from wherever the process ended in the middle o
       {{{".next-2", "new"}, {".old-2", "old"}, {".old-2-wal", "log"}}},
   };
   for (const auto& [files] : steps) {
-    const Folder folder;
+    const StateFolder folder;
     const auto name = folder.path("state.db");
     write_bytes(name + ".old-1", "oldest");
     write_bytes(name + ".old-1-wal", "its log");

@@ -42,7 +42,7 @@ std::uintmax_t written_by(StateFile& file, const Work& work) {
 TEST_CASE("The newest snapshots are kept, and of the journal what follows on the oldest") {
   Random random(1);
   for (int round = 0; round < 20; ++round) {
-    const Folder folder;
+    const StateFolder folder;
     StateFile file(folder.path("state.db"), Access::kCreate);
     const StateFile::Keeping keeping = {1 + random.below(4), round % 4 == 0};
     struct Model {
@@ -99,7 +99,7 @@ TEST_CASE("The newest snapshots are kept, and of the journal what follows on the
 }
 
 TEST_CASE("A large snapshot comes back from its parts") {
-  const Folder folder;
+  const StateFolder folder;
   StateFile file(folder.path("state.db"), Access::kCreate);
   const auto id = file.put_stream("a", "", "{}");
   std::string large(2 * StateFile::kPartBytes + 5, '\0');
@@ -112,7 +112,7 @@ TEST_CASE("A large snapshot comes back from its parts") {
 
 TEST_CASE("An old snapshot and its journal go in later commits, each of which writes little") {
   constexpr std::uintmax_t kLittle = StateFile::kPartBytes / 8;
-  const Folder folder;
+  const StateFolder folder;
   StateFile file(folder.path("state.db"), Access::kCreate);
   const auto id = file.put_stream("a", "", "{}");
   const std::string large(3 * StateFile::kPartBytes, 's');
@@ -137,7 +137,7 @@ TEST_CASE("An old snapshot and its journal go in later commits, each of which wr
 }
 
 TEST_CASE("What is removed is overwritten where that costs nothing") {
-  const Folder folder;
+  const StateFolder folder;
   const auto name = folder.path("state.db");
   const std::string secret = "nobody else is to read this";
   StateFile file(name, Access::kCreate);
@@ -156,7 +156,7 @@ TEST_CASE("What is removed is overwritten where that costs nothing") {
 }
 
 TEST_CASE("Nothing of a snapshot is removed whose successor was taken back, or that is written") {
-  const Folder folder;
+  const StateFolder folder;
   StateFile file(folder.path("state.db"), Access::kCreate);
   const auto id = file.put_stream("a", "", "{}");
   file.transact([&] {
@@ -180,7 +180,7 @@ TEST_CASE("Nothing of a snapshot is removed whose successor was taken back, or t
 }
 
 TEST_CASE("Parts of a snapshot that was never finished go after the file is opened") {
-  const Folder folder;
+  const StateFolder folder;
   const auto name = folder.path("state.db");
   {
     StateFile file(name, Access::kCreate);
@@ -198,7 +198,7 @@ TEST_CASE("Parts of a snapshot that was never finished go after the file is open
 }
 
 TEST_CASE("What fails half-way leaves nothing behind") {
-  const Folder folder;
+  const StateFolder folder;
   StateFile file(folder.path("state.db"), Access::kCreate);
   CHECK_THROWS_WITH(file.transact([&] {
     const auto id = file.put_stream("a", "", "{}");
@@ -217,7 +217,7 @@ TEST_CASE("What fails half-way leaves nothing behind") {
 }
 
 TEST_CASE("A stream that is put again keeps its number and gets the new options") {
-  const Folder folder;
+  const StateFolder folder;
   StateFile file(folder.path("state.db"), Access::kCreate);
   const auto id = file.put_stream("a", "x: 1\n", R"({"rank":"3"})");
   file.put_stream("b", "", "{}");
@@ -232,7 +232,7 @@ TEST_CASE("A stream that is put again keeps its number and gets the new options"
 }
 
 TEST_CASE("A stream that is removed takes all that is its own along, and nothing else") {
-  const Folder folder;
+  const StateFolder folder;
   StateFile file(folder.path("state.db"), Access::kCreate);
   const auto a = file.put_stream("a", "", "{}");
   const auto b = file.put_stream("b", "", "{}");
@@ -252,7 +252,7 @@ TEST_CASE("A stream that is removed takes all that is its own along, and nothing
 }
 
 TEST_CASE("The last numbers of the feed are kept") {
-  const Folder folder;
+  const StateFolder folder;
   StateFile file(folder.path("state.db"), Access::kCreate);
   file.put_feed("chat/score", 5);
   file.put_feed("chat/event", 1);
@@ -261,7 +261,7 @@ TEST_CASE("The last numbers of the feed are kept") {
 }
 
 TEST_CASE("A reader sees one moment while another writes") {
-  const Folder folder;
+  const StateFolder folder;
   const auto name = folder.path("state.db");
   StateFile writer(name, Access::kCreate);
   const auto id = writer.put_stream("a", "", "{}");
@@ -276,7 +276,7 @@ TEST_CASE("A reader sees one moment while another writes") {
 }
 
 TEST_CASE("A copy has everything, and is made where nothing is") {
-  const Folder folder;
+  const StateFolder folder;
   StateFile file(folder.path("state.db"), Access::kCreate);
   const auto id = file.put_stream("a", "", "{}");
   file.append(id, 1, 1, bytes_of(1));
@@ -288,7 +288,7 @@ TEST_CASE("A copy has everything, and is made where nothing is") {
 }
 
 TEST_CASE("What is no state of phsicd is refused with what it is") {
-  const Folder folder;
+  const StateFolder folder;
   const auto name = folder.path("state.db");
   CHECK_THROWS_AS(StateFile(name, Access::kRead), DatabaseError);
   { const Database other(name, Access::kCreate); }

@@ -13,7 +13,7 @@ namespace {
 StreamRecord record_of(std::uint32_t id, double created) { return {id, "chat", "", "{}", created}; }
 
 TEST_CASE("One at a time may write, and others can tell") {
-  const Folder folder;
+  const StateFolder folder;
   const auto name = folder.path("state.db");
   CHECK_FALSE(StateLock::is_held(name));
   {
@@ -26,7 +26,7 @@ TEST_CASE("One at a time may write, and others can tell") {
 }
 
 TEST_CASE("Removing the lock lets no other daemon in, and it is there again with the next mark") {
-  const Folder folder;
+  const StateFolder folder;
   const auto name = folder.path("state.db");
   { const StateFile file(name, Database::Access::kCreate); }
   StateLock lock(name);
@@ -45,7 +45,7 @@ TEST_CASE("Removing the lock lets no other daemon in, and it is there again with
 }
 
 TEST_CASE("A state that takes the place of another is locked, too") {
-  const Folder folder;
+  const StateFolder folder;
   const auto name = folder.path("state.db");
   StateLock lock(name);
   { const StateFile file(name, Database::Access::kCreate); }
@@ -61,7 +61,7 @@ TEST_CASE("A state that takes the place of another is locked, too") {
 }
 
 TEST_CASE("Each stream has its own mark, the last that was noted") {
-  const Folder folder;
+  const StateFolder folder;
   const auto name = folder.path("state.db");
   {
     StateLock lock(name);
@@ -84,7 +84,7 @@ TEST_CASE("Each stream has its own mark, the last that was noted") {
 }
 
 TEST_CASE("Where there are no marks nothing is known") {
-  const Folder folder;
+  const StateFolder folder;
   CHECK_FALSE(StateMarks().find(record_of(1, 0)));
   CHECK_FALSE(StateMarks(folder.path("none.db")).find(record_of(1, 0)));
   { const StateLock lock(folder.path("new.db")); }
@@ -92,7 +92,7 @@ TEST_CASE("Where there are no marks nothing is known") {
 }
 
 TEST_CASE("A mark with any bit flipped, or cut anywhere, is none") {
-  const Folder folder;
+  const StateFolder folder;
   const auto name = folder.path("state.db");
   { StateLock(name).note(1, 10.5, {7, 70}); }
   const auto whole = read_bytes(name + "-lock");

@@ -114,7 +114,7 @@ std::uint64_t reach_of(const StateFile& file, std::uint32_t stream) {
 
 TEST_CASE("A state writer whose disk fails tells so, tries again, and has all that it told of") {
   FailingDisk disk;
-  const Folder folder;
+  const StateFolder folder;
   const auto name = folder.path("state.db");
   StateLock lock(name);
   std::map<std::string, std::pair<std::uint32_t, std::uint64_t>> kept;
@@ -154,7 +154,7 @@ TEST_CASE("A stream that is withdrawn while the disk fails is gone once it works
   const int code = GENERATE(SQLITE_FULL, SQLITE_IOERR_WRITE);
   const bool is_opened_again = GENERATE(false, true);
   FailingDisk disk;
-  const Folder folder;
+  const StateFolder folder;
   const auto name = folder.path("state.db");
   StateLock lock(name);
   {

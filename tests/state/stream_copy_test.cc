@@ -25,7 +25,7 @@ StoredOptions small(const StoredOptions& more = {}) {
 
 // As a stream is taken out of a state file.
 StreamCopy copy_of(const Recorder& recorder) {
-  const Folder folder;
+  const StateFolder folder;
   StateFile file(folder.path("state.db"), Access::kCreate);
   recorder.write(file, 0, true);
   return take_out(file, find_stream(file, ""), EncoderPath(), Trust::kNamesOnly);
@@ -62,7 +62,7 @@ TEST_CASE("A stream goes through a portable file and into another state file unc
     CHECK((state_of(*again.stream) == state_of(recorder.stream())));
     CHECK((serialise(pack(again)) == bytes));
 
-    const Folder folder;
+    const StateFolder folder;
     StateFile file(folder.path("state.db"), Access::kCreate);
     file.put_stream("first", "", "{}");
     put_in(file, again, "second");
@@ -82,7 +82,7 @@ TEST_CASE("A stream goes through a portable file and into another state file unc
 TEST_CASE("The journal of a stream that was put in goes on from there") {
   Recorder recorder(small(), 3);
   learn_with_models(recorder, 2);
-  const Folder folder;
+  const StateFolder folder;
   StateFile file(folder.path("state.db"), Access::kCreate);
   put_in(file, copy_of(recorder), "chat");
   EntryPairs pairs;
@@ -275,7 +275,7 @@ TEST_CASE("A journal that is whole is learned again as it was, or with something
     Recorder recorder(options, 4);
     learn_with_models(recorder, 4);
     recorder.learn(20);
-    const Folder folder;
+    const StateFolder folder;
     StateFile file(folder.path("state.db"), Access::kCreate);
     recorder.write(file, 0, true);
     const auto record = find_stream(file, "chat");
@@ -327,7 +327,7 @@ TEST_CASE("A journal with a gap that a snapshot covers is recovered from, and no
   const auto& snapshot = recorder.snapshots().at(4);
   // Entries 3 and 4 are missing, and in the second file all that came after.
   for (const std::size_t entries : {std::size_t{5}, std::size_t{2}}) {
-    const Folder folder;
+    const StateFolder folder;
     const auto name = folder.path("state.db");
     StateFile file(name, Access::kCreate);
     file.transact([&] {
@@ -356,7 +356,7 @@ TEST_CASE("What cannot be rebuilt leaves no file behind") {
   recorder.learn(100);
   recorder.take_snapshot();
   recorder.learn(100);
-  const Folder folder;
+  const StateFolder folder;
   StateFile file(folder.path("state.db"), Access::kCreate);
   recorder.write(file, 1, false);
   const auto to = folder.path("new.db");

@@ -116,7 +116,7 @@ std::vector<EntryKind> kinds_in(const std::string& name) {
 }
 
 TEST_CASE("What a stream's journal was told comes back by recovery, in order") {
-  const Folder folder;
+  const StateFolder folder;
   const auto name = folder.path("state.db");
   std::string expected;
   {
@@ -153,7 +153,7 @@ TEST_CASE("A note of a model that cannot be made ends the process, and is not pa
 }
 
 TEST_CASE("Texts and vectors get entries of their own") {
-  const Folder folder;
+  const StateFolder folder;
   const auto name = folder.path("state.db");
   {
     Desk desk(name);
@@ -170,7 +170,7 @@ TEST_CASE("Texts and vectors get entries of their own") {
 }
 
 TEST_CASE("A snapshot is due by size or by time, and only if there are news") {
-  const Folder folder;
+  const StateFolder folder;
   Desk desk(folder.path("state.db"));
   const auto is_far = [](const StreamJournal& journal) {
     return journal.due_at() > std::chrono::steady_clock::now() + std::chrono::minutes(30);
@@ -200,7 +200,7 @@ TEST_CASE("A snapshot is due by size or by time, and only if there are news") {
 }
 
 TEST_CASE("What a recovery has replayed counts towards the next snapshot") {
-  const Folder folder;
+  const StateFolder folder;
   Desk desk(folder.path("state.db"));
   Recovery recovery(kIds);
   recovery.replayed_bytes = 1000;
@@ -210,7 +210,7 @@ TEST_CASE("What a recovery has replayed counts towards the next snapshot") {
 }
 
 TEST_CASE("A snapshot covers what was noted before it, and nothing after") {
-  const Folder folder;
+  const StateFolder folder;
   const auto name = folder.path("state.db");
   std::string expected;
   {
@@ -240,7 +240,7 @@ TEST_CASE("A snapshot covers what was noted before it, and nothing after") {
 
 TEST_CASE("A journal whose entries were lost is behind when the writer asks, until a snapshot") {
   FailingDisk disk;
-  const Folder folder;
+  const StateFolder folder;
   const auto name = folder.path("state.db");
   std::string expected;
   {
@@ -279,7 +279,7 @@ TEST_CASE("A journal whose entries were lost is behind when the writer asks, unt
 }
 
 TEST_CASE("Callers are told in their order that pairs are kept, when these are on the disk") {
-  const Folder folder;
+  const StateFolder folder;
   const auto name = folder.path("state.db");
   Desk desk(name);
   Scribe scribe(desk.writer, {});
@@ -316,7 +316,7 @@ std::vector<std::string> streams_in(const std::string& name) {
 }
 
 TEST_CASE("A stream that is withdrawn leaves the file as it was") {
-  const Folder folder;
+  const StateFolder folder;
   const auto name = folder.path("state.db");
   {
     Desk desk(name);

@@ -99,7 +99,7 @@ TEST_CASE("State of every version is opened and scores as it did") {
     INFO(version);
     const auto kept = std::filesystem::path(PHSIC_STATE_FILES) / version;
     const auto expected = read_bytes(kept.string() + ".scores");
-    const Folder folder;
+    const StateFolder folder;
     const auto name = folder.path("state.db");
     write_bytes(name, read_bytes(kept.string() + ".db"));
     // As it was, and as it is when a daemon has opened it.

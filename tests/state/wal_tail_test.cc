@@ -5,13 +5,11 @@
 #include <unistd.h>
 
 #include <catch2/catch.hpp>
-#include <cstdlib>
 #include <filesystem>
-#include <fstream>
-#include <sstream>
 #include <vector>
 
 #include "core/error.h"
+#include "tests/state/recorder.h"
 #include "tests/state/stride.h"
 
 namespace phsic::test {
@@ -21,42 +19,6 @@ constexpr std::size_t kHeader = 32;
 constexpr std::size_t kFrameHeader = 24;
 constexpr std::size_t kPage = 4096;
 constexpr std::size_t kFrame = kFrameHeader + kPage;
-
-// A new folder, removed with everything in it.
-class Folder {
- public:
-  Folder() {
-    std::string pattern = std::filesystem::temp_directory_path() / "phsic_test_XXXXXX";
-    REQUIRE(::mkdtemp(pattern.data()) != nullptr);
-    folder_ = pattern;
-  }
-  ~Folder() {
-    std::error_code ignored;
-    std::filesystem::remove_all(folder_, ignored);
-  }
-  Folder(const Folder&) = delete;
-  Folder& operator=(const Folder&) = delete;
-  Folder(Folder&&) = delete;
-  Folder& operator=(Folder&&) = delete;
-
-  [[nodiscard]] std::string path(const std::string& name) const { return folder_ / name; }
-
- private:
-  std::filesystem::path folder_;
-};
-
-std::string read_file(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  std::ostringstream bytes;
-  bytes << file.rdbuf();
-  return bytes.str();
-}
-
-void write_file(const std::string& path, const std::string& bytes) {
-  std::ofstream file(path, std::ios::binary);
-  file.write(bytes.data(), static_cast<std::streamsize>(bytes.size()));
-  REQUIRE(bool(file.flush()));
-}
 
 class Database {
  public:
@@ -113,21 +75,21 @@ constexpr int kCommits = 8;
 
 // The first one is the table's.
 Files some_commits(const std::string& page_size = std::to_string(kPage)) {
-  const Folder folder;
+  const StateFolder folder;
   const std::string path = folder.path("db");
   const Database database(path, page_size);
   database.run("CREATE TABLE t(k INTEGER PRIMARY KEY, bytes BLOB)");
   for (int k = 1; k < kCommits; ++k) database.commit(k);
-  return {read_file(path), read_file(path + "-wal")};
+  return {read_bytes(path), read_bytes(path + "-wal")};
 }
 
 WalTail inspect(const Files& files) {
-  const Folder folder;
-  write_file(folder.path("db"), files.database);
-  write_file(folder.path("db-wal"), files.log);
+  const StateFolder folder;
+  write_bytes(folder.path("db"), files.database);
+  write_bytes(folder.path("db-wal"), files.log);
   const WalTail tail = inspect_wal(folder.path("db"));
   // Only reads.
-  REQUIRE(read_file(folder.path("db-wal")) == files.log);
+  REQUIRE(read_bytes(folder.path("db-wal")) == files.log);
   // SQLite reads as many frames as we say.
   const Database database(folder.path("db"));
   REQUIRE(database.ask("SELECT count(*) FROM sqlite_master") >= 0);
@@ -178,7 +140,7 @@ TEST_CASE("Pages of every size are read") {
 
 TEST_CASE("Where there is no log, or none but a header, nothing is lost") {
   const Files files = some_commits();
-  const Folder folder;
+  const StateFolder folder;
   CHECK(inspect_wal(folder.path("db")) == WalTail{});
   for (const std::size_t size : {0, 1, 31, 32}) {
     CAPTURE(size);
@@ -265,19 +227,19 @@ TEST_CASE("A log that was not written beyond a frame has lost nothing that can b
 }
 
 TEST_CASE("Old frames after the end of a log that was begun anew are no loss") {
-  const Folder folder;
+  const StateFolder folder;
   const std::string path = folder.path("db");
   const Database database(path);
   database.run("CREATE TABLE t(k INTEGER PRIMARY KEY, bytes BLOB)");
   for (int k = 1; k < kCommits; ++k) database.commit(k);
-  const std::size_t size = read_file(path + "-wal").size();
+  const std::size_t size = read_bytes(path + "-wal").size();
   database.run("PRAGMA wal_checkpoint(RESTART)");
   // Nothing new yet: everything is in the database, and the log is still the old one.
-  const Files old{read_file(path), read_file(path + "-wal")};
+  const Files old{read_bytes(path), read_bytes(path + "-wal")};
   CHECK(inspect(old).lost_commits == 0);
   database.commit(100);
   database.commit(101);
-  const Files files{read_file(path), read_file(path + "-wal")};
+  const Files files{read_bytes(path), read_bytes(path + "-wal")};
   REQUIRE(files.log.size() == size);
   REQUIRE(files.log.substr(0, kHeader) != old.log.substr(0, kHeader));
   const WalTail tail = inspect(files);
@@ -288,19 +250,19 @@ TEST_CASE("Old frames after the end of a log that was begun anew are no loss") {
 }
 
 TEST_CASE("Pages of a transaction that was taken back are no loss") {
-  const Folder folder;
+  const StateFolder folder;
   const std::string path = folder.path("db");
   const Database database(path);
   database.run("PRAGMA cache_size = 2; CREATE TABLE t(k INTEGER PRIMARY KEY, bytes BLOB)");
   database.commit(1);
-  const std::size_t size = read_file(path + "-wal").size();
+  const std::size_t size = read_bytes(path + "-wal").size();
   // Too large for the cache, it goes to the log before its end.
   database.run("BEGIN; INSERT INTO t VALUES(2, randomblob(300000)); SELECT 1; ROLLBACK");
-  REQUIRE(read_file(path + "-wal").size() > size + 10 * kFrame);
-  const Files files{read_file(path), read_file(path + "-wal")};
+  REQUIRE(read_bytes(path + "-wal").size() > size + 10 * kFrame);
+  const Files files{read_bytes(path), read_bytes(path + "-wal")};
   CHECK(inspect(files) == expected((size - kHeader) / kFrame, 0));
   database.commit(3);
-  const WalTail tail = inspect({read_file(path), read_file(path + "-wal")});
+  const WalTail tail = inspect({read_bytes(path), read_bytes(path + "-wal")});
   CHECK(tail.lost_commits == 0);
   CHECK(tail.frames > (size - kHeader) / kFrame);
 }
@@ -358,7 +320,7 @@ TEST_CASE("A header with any bit flipped is bad") {
 }
 
 TEST_CASE("A log that cannot be read is an error") {
-  const Folder folder;
+  const StateFolder folder;
   std::filesystem::create_directory(folder.path("db-wal"));
   CHECK_THROWS_AS(inspect_wal(folder.path("db")), Error);
   CHECK_THROWS_WITH(inspect_wal(folder.path("db")),

@@ -116,7 +116,7 @@ void note_end(const History& history, const std::string& name) {
 }
 
 // After an orderly end: the journal from the first entry on, or snapshots and what follows.
-Files files_at_rest(const History& history, const Folder& folder, bool whole) {
+Files files_at_rest(const History& history, const StateFolder& folder, bool whole) {
   const auto name = folder.path("made.db");
   {
     StateFile file(name, Database::Access::kCreate);
@@ -138,7 +138,7 @@ Files files_at_rest(const History& history, const Folder& folder, bool whole) {
 
 // The files of a process that was killed: one commit for each entry, and only the schema is in the
 // database yet.
-Files files_of_a_killed(const History& history, const Folder& folder) {
+Files files_of_a_killed(const History& history, const StateFolder& folder) {
   const auto name = folder.path("killed.db");
   {
     StateFile file(name, Database::Access::kCreate);
@@ -159,7 +159,7 @@ Files files_of_a_killed(const History& history, const Folder& folder) {
   return read_files(name);
 }
 
-Outcome reopen(const Files& files, const Folder& folder) {
+Outcome reopen(const Files& files, const StateFolder& folder) {
   const auto name = folder.path("state.db");
   for (const char* suffix : {"", "-wal", "-shm", "-lock"}) std::filesystem::remove(name + suffix);
   write_bytes(name, files.database);
@@ -193,8 +193,8 @@ void check(const History& history, const Outcome& outcome, Tally& tally) {
 }
 
 // Flips a bit of one byte of one of the files.
-void flip_at(std::size_t place, const History& history, const Folder& folder, const Files& files,
-             std::string Files::*which, Tally& tally) {
+void flip_at(std::size_t place, const History& history, const StateFolder& folder,
+             const Files& files, std::string Files::*which, Tally& tally) {
   INFO("byte " << place << " of " << (files.*which).size());
   auto damaged = files;
   flip(damaged.*which, place);
@@ -203,7 +203,7 @@ void flip_at(std::size_t place, const History& history, const Folder& folder, co
 
 // Flips a bit of every so many bytes of one of the files, one at a time; of every byte if they are
 // few.
-Tally flip_everywhere(const History& history, const Folder& folder, const Files& files,
+Tally flip_everywhere(const History& history, const StateFolder& folder, const Files& files,
                       std::string Files::*which) {
   const auto sound = reopen(files, folder);
   REQUIRE(history.is_whole(sound));
@@ -225,14 +225,14 @@ bool is_enough(std::size_t count, std::size_t all) {
 }
 
 // Damage in a few places only makes the file another kind of file, and a run may miss these places.
-bool is_refused_without_its_first_byte(const History& history, const Folder& folder,
+bool is_refused_without_its_first_byte(const History& history, const StateFolder& folder,
                                        const Files& files) {
   Tally tally;
   flip_at(0, history, folder, files, &Files::database, tally);
   return tally.errors == 1;
 }
 
-Tally cut_everywhere(const History& history, const Folder& folder, const Files& files,
+Tally cut_everywhere(const History& history, const StateFolder& folder, const Files& files,
                      std::string Files::*which) {
   Tally tally;
   const auto [step, first] = damage_stride();
@@ -249,7 +249,7 @@ Tally cut_everywhere(const History& history, const Folder& folder, const Files& 
 
 TEST_CASE("A bit of a journal flipped at every so many bytes changes no statistics in silence") {
   const History history;
-  const Folder folder;
+  const StateFolder folder;
   const auto files = files_at_rest(history, folder, true);
   const auto tally = flip_everywhere(history, folder, files, &Files::database);
   // Each of the ways was taken.
@@ -260,7 +260,7 @@ TEST_CASE("A bit of a journal flipped at every so many bytes changes no statisti
 
 TEST_CASE("A bit of a snapshot flipped at every so many bytes changes no statistics in silence") {
   const History history;
-  const Folder folder;
+  const StateFolder folder;
   const auto files = files_at_rest(history, folder, false);
   const auto tally = flip_everywhere(history, folder, files, &Files::database);
   CHECK(is_refused_without_its_first_byte(history, folder, files));
@@ -270,7 +270,7 @@ TEST_CASE("A bit of a snapshot flipped at every so many bytes changes no statist
 TEST_CASE(
     "A bit flipped at every so many bytes of a killed daemon's log changes nothing in silence") {
   const History history;
-  const Folder folder;
+  const StateFolder folder;
   const auto files = files_of_a_killed(history, folder);
   const auto tally = flip_everywhere(history, folder, files, &Files::log);
   CHECK(is_enough(tally.told, 1000));
@@ -280,7 +280,7 @@ TEST_CASE(
 
 TEST_CASE("A state file that is cut at every so many bytes is never taken for whole") {
   const History history;
-  const Folder folder;
+  const StateFolder folder;
   for (const bool whole : {true, false}) {
     const auto files = files_at_rest(history, folder, whole);
     const auto tally = cut_everywhere(history, folder, files, &Files::database);
@@ -291,7 +291,7 @@ TEST_CASE("A state file that is cut at every so many bytes is never taken for wh
 TEST_CASE(
     "A log that is cut at every so many bytes gives the journal up to there, and is told of") {
   const History history;
-  const Folder folder;
+  const StateFolder folder;
   const auto files = files_of_a_killed(history, folder);
   const auto tally = cut_everywhere(history, folder, files, &Files::log);
   CHECK(is_enough(tally.told, 1000));
@@ -301,7 +301,7 @@ TEST_CASE(
 // As after a power failure: what was not synced may be missing, and nothing in between.
 TEST_CASE("Without marks a log that ends early gives the journal up to there") {
   const History history;
-  const Folder folder;
+  const StateFolder folder;
   auto files = files_of_a_killed(history, folder);
   files.marks.clear();
   std::size_t shortest = history.states.size();
@@ -321,7 +321,7 @@ TEST_CASE("Without marks a log that ends early gives the journal up to there") {
 
 TEST_CASE("Damaged marks do no harm") {
   const History history;
-  const Folder folder;
+  const StateFolder folder;
   const auto files = files_of_a_killed(history, folder);
   const auto tally = flip_everywhere(history, folder, files, &Files::marks);
   CHECK(tally.errors + tally.told == 0);
@@ -330,7 +330,7 @@ TEST_CASE("Damaged marks do no harm") {
 // What the tool says of a file is no better than what a daemon makes of it.
 TEST_CASE("Verifying finds all damage that recovery finds") {
   const History history;
-  const Folder folder;
+  const StateFolder folder;
   const auto name = folder.path("state.db");
   const auto finds_something = [&] {
     try {
