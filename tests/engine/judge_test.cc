@@ -26,6 +26,7 @@
 #include "engine/stream_facts.h"
 #include "engine/surface.h"
 #include "tests/core/reduced.h"
+#include "tests/engine/replica_notes.h"
 #include "text/halves.h"
 
 namespace phsic::test {
@@ -293,25 +294,12 @@ TEST_CASE("A judge that was saved says the same to the bit, and goes on as if it
   }
 }
 
-// Repeats what another stream did, by what was noted of it.
-class Notes : public ModelCycle::Notes {
- public:
-  explicit Notes(phsic::Stream& replica) : replica_(replica) {}
-  void freeze(PairExtent extent) override { replica_.freeze_again(extent); }
-  void adopt(std::string adoption) override { replica_.adopt_again(adoption); }
-  void abandon() override {}
-  void refresh_every(std::uint64_t pairs) override { replica_.refresh_every(pairs); }
-
- private:
-  phsic::Stream& replica_;
-};
-
 TEST_CASE("A replay of what was noted gets the same judge with the last model") {
   for (const auto reads : kAllReads) {
     CAPTURE(static_cast<int>(reads));
     const auto stream = open(reads);
     const auto replica = open(reads);
-    Notes notes(*replica);
+    ReplicaNotes notes(*replica);
     ModelCycle cycle(*stream, &notes);
     const auto teach = [&](std::size_t first, std::size_t last) {
       learn(*stream, kCorpus, first, last);

@@ -13,6 +13,7 @@
 #include "core/random.h"
 #include "engine/learn_items.h"
 #include "engine/model_cycle.h"
+#include "tests/engine/replica_notes.h"
 
 namespace phsic::test {
 namespace {
@@ -251,23 +252,10 @@ TEST_CASE("Damaged state of views is refused, and nothing changes") {
   CHECK(bytes_of(*other) == before);
 }
 
-// Repeats what another stream did, by what was noted of it.
-class Notes : public ModelCycle::Notes {
- public:
-  explicit Notes(phsic::Stream& replica) : replica_(replica) {}
-  void freeze(PairExtent extent) override { replica_.freeze_again(extent); }
-  void adopt(std::string adoption) override { replica_.adopt_again(adoption); }
-  void abandon() override {}
-  void refresh_every(std::uint64_t pairs) override { replica_.refresh_every(pairs); }
-
- private:
-  phsic::Stream& replica_;
-};
-
 TEST_CASE("A replay of what was noted learns the same, and then the next model is the same") {
   const auto stream = stream_of({kLetters, kTwos});
   const auto replica = stream_of({kLetters, kTwos});
-  Notes notes(*replica);
+  ReplicaNotes notes(*replica);
   ModelCycle cycle(*stream, &notes);
   const auto teach = [&](std::size_t first, std::size_t last) {
     Batch batch;
@@ -323,7 +311,7 @@ TEST_CASE("Weights that too few pairs could choose have no claim to stay") {
     const auto replica = stream_of({kBlind, kLetters});
     learn(*stream, pairs, 0, 100);
     learn(*replica, pairs, 0, 100);
-    Notes notes(*replica);
+    ReplicaNotes notes(*replica);
     ModelCycle(*stream, &notes).refresh(PairExtent::kWithoutHeldBack);
     REQUIRE(weights_of(*stream) == std::vector<double>{0.5, 0.5});
     for (auto* one : {stream.get(), replica.get()}) {
