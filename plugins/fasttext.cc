@@ -22,6 +22,7 @@
 #include "plugins/fasttext_check.h"
 #include "plugins/mapped_file.h"
 #include "plugins/plugin.h"
+#include "plugins/recent_words.h"
 #include "plugins/scratch_pool.h"
 #include "text/file_hash.h"
 #include "text/tokenizer.h"
@@ -99,7 +100,8 @@ class FastText {
   explicit FastText(const Options& options)
       : weight_(options.choice("weight", {"unit", "mean", "sum"})),
         case_(options),
-        tokenizer_(options.text("tokens"), case_.normalization(), text::Signs::kKept),
+        tokenizer_(
+            text::Tokenizer(options.text("tokens"), case_.normalization(), text::Signs::kKept)),
         model_(options.text("file")) {}
 
   [[nodiscard]] Facts facts() const {
@@ -135,13 +137,10 @@ class FastText {
 
   void add_words(std::string_view text, Scratch& scratch, float* row) const {
     std::fill_n(row, model_.dimension(), 0.F);
-    tokenizer_.split(text, scratch.tokens);
     std::size_t known = 0;
-    for (std::size_t k = 0; k < scratch.tokens.size(); ++k) {
-      if (make_vector(scratch.tokens.word(k), scratch) && add_vector(scratch.vector.data(), row)) {
-        ++known;
-      }
-    }
+    tokenizer_.for_each_word(text, scratch.tokens, [&](std::size_t, std::string_view word) {
+      if (make_vector(word, scratch) && add_vector(scratch.vector.data(), row)) ++known;
+    });
     if (known < 2 || weight_ == "sum") return;
     const float share = 1.F / static_cast<float>(known);
     for (std::size_t d = 0; d < model_.dimension(); ++d) row[d] *= share;
@@ -186,7 +185,7 @@ class FastText {
 
   std::string weight_;
   CaseRule case_;
-  text::Tokenizer tokenizer_;
+  SharedTokenizer tokenizer_;
   Model model_;
   ScratchPool<Scratch> scratch_;
 };

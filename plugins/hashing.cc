@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "plugins/plugin.h"
+#include "plugins/recent_words.h"
 #include "plugins/scratch_pool.h"
 #include "text/tokenizer.h"
 
@@ -97,10 +98,10 @@ class Hashing {
         longest_(static_cast<std::size_t>(options.integer("longest", 0, 16))),
         bigrams_(options.flag("bigrams")),
         seed_(finish(static_cast<std::uint64_t>(options.integer("seed", 0, INT64_MAX)))),
-        tokenizer_(
+        tokenizer_(text::Tokenizer(
             options.text("tokens"),
             options.flag("fold") ? text::Normalization::kNfkcCasefold : text::Normalization::kNfc,
-            text::Signs::kDropped) {
+            text::Signs::kDropped)) {
     if (!words_ && !bigrams_ && longest_ < shortest_) {
       throw std::invalid_argument(
           "words, bigrams and runs of characters are all off, expected at least one of them");
@@ -121,10 +122,9 @@ class Hashing {
     Scratch& scratch = *loan;
     scratch.places.resize(dim_);
     for (std::size_t i = 0; i < n && !rows.is_full(dim_); ++i) {
-      tokenizer_.split({texts[i].bytes, texts[i].size}, scratch.tokens);
-      for (std::size_t k = 0; k < scratch.tokens.size(); ++k) {
-        add_word(scratch.tokens.word(k), k == 0, scratch);
-      }
+      tokenizer_.for_each_word(
+          {texts[i].bytes, texts[i].size}, scratch.tokens,
+          [&](std::size_t k, std::string_view word) { add_word(word, k == 0, scratch); });
       scratch.places.move_to(rows);
     }
   }
@@ -185,7 +185,7 @@ class Hashing {
   std::size_t longest_;
   bool bigrams_;
   std::uint64_t seed_;
-  text::Tokenizer tokenizer_;
+  SharedTokenizer tokenizer_;
   std::string identity_;
   ScratchPool<Scratch> scratch_;
 };

@@ -14,6 +14,7 @@
 
 #include "plugins/case_rule.h"
 #include "plugins/plugin.h"
+#include "plugins/recent_words.h"
 #include "plugins/scratch_pool.h"
 #include "plugins/word_cache.h"
 #include "text/tokenizer.h"
@@ -74,7 +75,8 @@ class Wordvec {
   explicit Wordvec(const Options& options)
       : weight_(options.choice("weight", {"sum", "mean", "sif"})),
         case_(options),
-        tokenizer_(options.text("tokens"), case_.normalization(), text::Signs::kKept),
+        tokenizer_(
+            text::Tokenizer(options.text("tokens"), case_.normalization(), text::Signs::kKept)),
         limit_(static_cast<std::uint64_t>(options.integer("limit", 0, INT64_MAX))),
         table_(load_word_table(options.text("file"), limit_, cache_option(options))),
         zipf_(harmonic_number(table_.size())) {}
@@ -105,16 +107,14 @@ class Wordvec {
   void add_words(std::string_view text, Scratch& scratch, float* row) const {
     const std::size_t dimension = table_.dimension();
     std::fill_n(row, dimension, 0.F);
-    tokenizer_.split(text, scratch.tokens);
     std::size_t known = 0;
-    for (std::size_t k = 0; k < scratch.tokens.size(); ++k) {
-      const auto word = scratch.tokens.word(k);
+    tokenizer_.for_each_word(text, scratch.tokens, [&](std::size_t, std::string_view word) {
       if (add_word(word, scratch, row)) {
         ++known;
       } else {
         for_each_part(word, [&](std::string_view part) { known += add_word(part, scratch, row); });
       }
-    }
+    });
     if (known < 2 || weight_ == "sum") return;
     const float share = 1.F / static_cast<float>(known);
     for (std::size_t d = 0; d < dimension; ++d) row[d] *= share;
@@ -138,7 +138,7 @@ class Wordvec {
 
   std::string weight_;
   CaseRule case_;
-  text::Tokenizer tokenizer_;
+  SharedTokenizer tokenizer_;
   std::uint64_t limit_;
   WordTable table_;
   double zipf_;

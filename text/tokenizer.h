@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -28,6 +29,9 @@ class Tokens {
     const auto first = i == 0 ? 0 : ends_[i - 1];
     return {bytes_.data() + first, ends_[i] - first};
   }
+  // All words, one after the other, and where each ends. Valid until the next split.
+  [[nodiscard]] std::string_view bytes() const { return bytes_; }
+  [[nodiscard]] std::span<const std::size_t> ends() const { return ends_; }
 
   // Memory that is kept for the next text.
   [[nodiscard]] std::size_t held_bytes() const;

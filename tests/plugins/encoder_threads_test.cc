@@ -28,6 +28,26 @@ TEST_CASE("Many threads at once get what one gets") {
   });
 }
 
+TEST_CASE("Encoders that cut alike give each thread its rows, while others come and go") {
+  const std::vector<std::string> texts = {"the river", "die Steine am Ufer", "", "東京の朝"};
+  std::array<bool, 6> is_right{};
+  std::vector<std::thread> threads;
+  const LoadedEncoder one(shipped("hashing"), R"({"dim":64})");
+  const auto expected = one.encode(texts);
+  for (bool& right : is_right) {
+    threads.emplace_back([&] {
+      right = true;
+      for (int k = 0; k < 30; ++k) {
+        const LoadedEncoder other(shipped("hashing"), R"({"dim":32,"seed":2})");
+        static_cast<void>(other.encode(texts));
+        right = right && one.encode(texts) == expected;
+      }
+    });
+  }
+  for (auto& thread : threads) thread.join();
+  CHECK(std::all_of(is_right.begin(), is_right.end(), [](bool right) { return right; }));
+}
+
 TEST_CASE("Threads may open one model at once") {
   // The sanitizer does not see the lock under which dlclose unloads a library.
   const EncoderLibrary keep(shipped("wordvec"));
