@@ -50,6 +50,8 @@ class LocalSession : public Session {
   void set_own_share(bool is_kept);
   // The model of finish() is going to judge pairs that it has learned.
   void will_judge_learned() { stream_->will_judge_learned(); }
+  // The model of finish() has as many directions as one that judges pairs it has learned.
+  void take_all_directions() { stream_->will_judge_learned(); }
 
   [[nodiscard]] const DecisionMemory& memory() const { return memory_; }
   [[nodiscard]] const LearnedPairs& learned_pairs() const { return learned_; }

@@ -5,6 +5,7 @@
 #include <cstdio>
 
 #include "cli/session/left_out_tally.h"
+#include "cli/session/local_session.h"
 #include "cli/table/bad_lines.h"
 #include "cli/table/pair_table.h"
 #include "cli/table/progress.h"
@@ -56,6 +57,11 @@ StreamFacts score_choices(const std::string& learn, const std::string& input,
   require_two_inputs(learn, input);
   StreamSpec spec;
   const auto stream = model.open(table, &spec);
+  // The model is built once. Several views rank better together with all directions.
+  if (auto* const own = dynamic_cast<LocalSession*>(stream.get());
+      own != nullptr && !learn.empty() && spec.views.size() > 1) {
+    own->take_all_directions();
+  }
   if (!learn.empty()) learn_table(*stream, learn, table, spec.learns_identical);
   Table lines(input, options_for(table));
   Progress progress;

@@ -51,6 +51,25 @@ class Views(Case):
         self.assertEqual(run("score", "--threads", 1, *views, stdin=pairs),
                          run("score", "--threads", 3, *views, stdin=pairs))
 
+    def test_several_views_rank_with_all_directions_unless_told(self):
+        # So many words that there are more directions than 256.
+        rng = random.Random(3)
+        words = ["".join(rng.choices("abcdefghijklmnopqrstuvwxyz", k=6)) for _ in range(800)]
+        texts = [rng.choices(words, k=4) for _ in range(PAIRS)]
+        pairs = [(" ".join(text), " ".join(map(translate, text))) for text in texts]
+        corpus = self.file("corpus.tsv", tsv(pairs))
+        choices = self.file("choices.tsv", tsv((pairs[i][0], *(pairs[i + k][1] for k in range(5)))
+                                               for i in range(20)))
+        one = ["--view", "hashing:dim=512"]
+        two = [*one, "--view", "hashing:dim=480,words=false,seed=2"]
+
+        def ranked(*arguments):
+            return run("rank", "--learn", corpus, *arguments, choices)
+
+        self.assertEqual(ranked(*two), ranked(*two, "--rank", 0))
+        self.assertNotEqual(ranked(*two), ranked(*two, "--rank", 256))
+        self.assertEqual(ranked(*one), ranked(*one, "--rank", 256))
+
     def test_a_useless_view_does_no_harm(self):
         alone = self.facts("--encoder", HASHING)["auc"]["all"]
         useless = {
