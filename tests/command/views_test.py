@@ -2,11 +2,87 @@
 
 import json
 import random
+import subprocess
 import unittest
 
-from phsic import IS_SANITIZED, WORDS, Case, attempt, bitext, complaint, run, translate, tsv
+from phsic import IS_SANITIZED, SOURCE, WORDS, Case, attempt, bitext, complaint, run, translate, tsv
 
 HASHING = "hashing:dim=128"
+
+# Encoders that are of no use or worse, by KIND: at random by the text, the same for all texts, not a number for all or
+# for every third text, when a text first came, and how many came before.
+POISON = r"""
+#include "encoder.h"
+
+#include <math.h>
+
+#define DIMENSION 8
+#define PLACES (1 << 16)
+
+static int opened;
+static uint64_t known[PLACES];
+static long place_of[PLACES];
+static long came;
+
+static void* poison_open(const char* options, char* error, size_t error_size) {
+  (void)options, (void)error, (void)error_size;
+  return &opened;
+}
+
+static void poison_describe(const void* instance, struct phsic_encoder_facts* facts) {
+  (void)instance;
+  *facts = (struct phsic_encoder_facts){
+      .dimension = DIMENSION, .layout = PHSIC_DENSE, .concurrent = 0, .identity = "poison 1"};
+}
+
+static uint64_t hash_of(const struct phsic_text* text) {
+  uint64_t hash = 14695981039346656037u;
+  for (size_t i = 0; i < text->size; ++i) hash = (hash ^ (uint8_t)text->bytes[i]) * 1099511628211u;
+  return (hash ^ hash >> 31) * 0x9E3779B97F4A7C15u | 1;
+}
+
+static long first_came(uint64_t hash) {
+  size_t place = hash >> 48;
+  while (known[place] != 0 && known[place] != hash) place = (place + 1) % PLACES;
+  if (known[place] == 0) place_of[place] = came++;
+  known[place] = hash;
+  return place_of[place];
+}
+
+static float value_of(uint64_t hash, int d) {
+  if (KIND == 1) return 1;
+  if (KIND == 2 || (KIND == 3 && hash % 3 == 0)) return NAN;
+  if (KIND == 4) return (float)cos(first_came(hash) / (200.0 * (d + 1)) + d % 2);
+  if (KIND == 5) return (float)cos(came++ / (200.0 * (d + 1)) + d % 2);
+  return (float)(hash * (2 * d + 1) >> 40) / (1 << 23) - 1;
+}
+
+static int poison_encode(void* instance, const struct phsic_text* texts, size_t n,
+                         struct phsic_rows* rows, char* error, size_t error_size) {
+  (void)instance, (void)error, (void)error_size;
+  for (rows->done = 0; rows->done < n; ++rows->done) {
+    const uint64_t hash = hash_of(&texts[rows->done]);
+    for (int d = 0; d < DIMENSION; ++d) rows->values[rows->done * DIMENSION + d] = value_of(hash, d);
+  }
+  return PHSIC_OK;
+}
+
+static void poison_close(void* instance) { (void)instance; }
+
+const struct phsic_encoder_plugin phsic_encoder = {
+    .abi_version = PHSIC_ENCODER_ABI,
+    .struct_size = sizeof(struct phsic_encoder_plugin),
+    .name = "poison",
+    .version = "1",
+    .summary = "for tests",
+    .options = "[]",
+    .open = poison_open,
+    .describe = poison_describe,
+    .encode = poison_encode,
+    .close = poison_close,
+};
+"""
+KINDS = ["random", "constant", "nan", "nan_at_times", "when_it_came", "how_many_came"]
 PAIRS = 1500 if IS_SANITIZED else 3000
 
 
@@ -80,6 +156,32 @@ class Views(Case):
             with self.subTest(what):
                 found = self.facts("--view", HASHING, *view)["auc"]["all"]
                 self.assertGreater(found, alone - 0.01)
+
+    def poison(self, kind):
+        source = self.file("poison.c", POISON)
+        library = self.folder / f"{kind}.so"
+        subprocess.run(["cc", f"-DKIND={KINDS.index(kind)}", "-shared", "-fPIC", "-I", SOURCE / "plugins",
+                        "-o", library, source, "-lm"], check=True)
+        return library
+
+    def test_a_poisoned_view_does_no_harm(self):
+        small = "hashing:dim=16"  # others could help it
+        alone = self.facts("--encoder", small)
+        for kind in KINDS[:-1]:
+            with self.subTest(kind):
+                found = self.facts("--view", small, "--view", self.poison(kind))
+                self.assertGreater(found["auc"]["all"], alone["auc"]["all"] - 0.01)
+                views = {view["name"]: view for view in found["views"]}
+                if kind == "when_it_came":  # where pairs are exchanged with any, it seems to tell something
+                    self.assertGreater(views[kind]["self_auc"], 0.55)
+                    continue
+                self.assertEqual(views["hashing"]["weight"], 1)
+                self.assertEqual(found["self_auc"], alone["self_auc"])
+
+    def test_a_view_that_counts_its_texts_is_refused(self):
+        library = self.poison("how_many_came")
+        self.assertIn('gave "the river" another vector the second time',
+                      complaint("score", "--view", HASHING, "--view", library, stdin=table(10)))
 
     def test_a_view_that_knows_few_words_is_left_out_where_it_knows_none(self):
         few = self.word_view(words=[*WORDS[:9], *map(translate, WORDS[:9])])
