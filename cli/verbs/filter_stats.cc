@@ -151,6 +151,7 @@ std::string FilterStats::summary(const Facts& facts) const {
     const auto doubt = describe_doubt(*facts.damage);
     if (!doubt.empty()) text += fmt::format("phsic: {}\n", doubt);
   }
+  if (!facts.views.empty()) text += fmt::format("phsic: views {}\n", describe_views(facts.views));
   const bool learned_nothing = facts.self_auc.value_or(1) < kHardlyDependent;
   if (learned_nothing || random.value_or(0) > kMostlyRandom) {
     text +=

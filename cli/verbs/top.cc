@@ -63,6 +63,19 @@ std::vector<std::string> row_of(std::string_view name, const std::optional<JsonO
           count("overloaded")};
 }
 
+// A row for each view of a stream; none where there is one view.
+void add_views(std::string_view name, const JsonObject& stream,
+               std::vector<std::vector<std::string>>& rows) {
+  const auto weights = stream.find_object("view_weights");
+  if (!weights) return;
+  const auto aucs = stream.find_object("view_self_aucs");
+  for (const auto member : weights->members()) {
+    const auto auc = aucs ? aucs->find_number(member.key) : std::nullopt;
+    rows.push_back({printable(name), printable(member.key),
+                    number(weights->find_number(member.key), "{:.2f}"), number(auc, "{:.3f}")});
+  }
+}
+
 // Over what was there before, which blinks less than an empty screen in between.
 std::string on_screen(std::string_view text) {
   std::string screen(kToTheTop);
@@ -108,10 +121,12 @@ std::string describe_top(const JsonObject& before, const JsonObject& now, double
   std::vector<std::vector<std::string>> rows = {
       {"stream", "scored/s", "learned/s", "p50 ms", "p99 ms", "queue", "pairs", "model", "self-AUC",
        "HSIC", "drifts", "drift p", "flagged", "overloaded"}};
+  std::vector<std::vector<std::string>> views = {{"stream", "view", "weight", "self-AUC"}};
   const auto earlier = before.object("streams");
   const auto streams = now.object("streams");
   for (const auto [name, value] : streams.members()) {
     rows.push_back(row_of(name, earlier.find_object(name), streams.object(name), seconds));
+    add_views(name, streams.object(name), views);
   }
   std::string title = "phsicd";
   if (const auto daemon = now.find_object("daemon")) {
@@ -122,7 +137,9 @@ std::string describe_top(const JsonObject& before, const JsonObject& now, double
                              describe_value(name, *value));
     }
   }
-  return fmt::format("{}\n\n{}", title, align(rows));
+  auto text = fmt::format("{}\n\n{}", title, align(rows));
+  if (views.size() > 1) text += '\n' + align(views);
+  return text;
 }
 
 void run_top(const TopArguments& arguments) {

@@ -11,6 +11,7 @@ namespace phsic::test {
 namespace {
 
 using Catch::Contains;
+using Catch::EndsWith;
 
 TEST_CASE("Columns are aligned by what is seen of them") {
   CHECK(align({{"", "a"}, {"näme", "12"}, {"n", ""}, {"longer"}}) ==
@@ -64,6 +65,17 @@ TEST_CASE("The rates of top are what has been added between two looks") {
   // It began anew in between.
   CHECK_THAT(describe_top(now.root(), before.root(), 2),
              Catch::Matches(R"((.|\n)*a +- +-(.|\n)*)"));
+}
+
+TEST_CASE("Rates are followed by how much each view of a stream counts") {
+  const Message one(R"({"streams":{"a":{"pairs":60}}})");
+  CHECK_THAT(describe_top(one.root(), one.root(), 2), !Contains("weight"));
+  const Message several(R"({"streams":{"a":{"pairs":60},"b":{"view_weights":{"grams":0,"words":1},
+      "view_self_aucs":{"words":0.87654}}}})");
+  CHECK_THAT(describe_top(several.root(), several.root(), 2),
+             EndsWith("stream   view  weight  self-AUC\n"
+                      "b       grams    0.00         -\n"
+                      "b       words    1.00     0.877\n"));
 }
 
 TEST_CASE("An explanation lists what raises and what lowers a score") {

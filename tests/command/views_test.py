@@ -268,7 +268,9 @@ class Views(Case):
         self.assertEqual([view["name"] for view in found["views"]], ["hashing", "words"])
         self.assertAlmostEqual(sum(view["weight"] for view in found["views"]), 1)
         stats = self.folder / "stats.json"
-        run("filter", "--config", config, "--stats", stats, stdin=table())
+        told = attempt("filter", "--config", config, "--stats", stats, stdin=table())
+        self.assertRegex(told.stderr.decode(),
+                         r"phsic: views hashing [01]\.\d+ \(self-AUC 0\.\d+\), words [01]\.\d+ \(self-AUC 0")
         for view in json.loads(stats.read_text())["views"]:
             self.assertEqual(set(view), {"name", "weight", "self_auc"})
             self.assertGreater(view["self_auc"], 0.5)
