@@ -21,14 +21,23 @@ void dgesdd_(const char* jobz, const int* m, const int* n, double* a, const int*
              int* iwork, int* info);
 void dsyevd_(const char* jobz, const char* uplo, const int* n, double* a, const int* lda, double* w,
              double* work, const int* lwork, int* iwork, const int* liwork, int* info);
+// OpenBLAS's own, in no header. The serial flavour does not have it, and must be told from the
+// right one at the start.
+// NOLINTNEXTLINE(readability-identifier-naming): its name there
+[[gnu::weak]] int blas_thread_shutdown_();
 }
 
 namespace phsic::blas {
 namespace {
 
-// The threads are ours: BLAS runs in the thread that calls it.
+// The threads are ours: BLAS runs in the thread that calls it. OpenBLAS has started a thread for
+// every further processor when it was loaded: they would wait for work, busily at first, and are
+// ended. One thread is set before, since setting it later would start them again.
 [[maybe_unused]] const bool kSingleThreaded = [] {
   openblas_set_num_threads(1);
+  if (openblas_get_parallel() == OPENBLAS_THREAD && blas_thread_shutdown_ != nullptr) {
+    blas_thread_shutdown_();
+  }
   return true;
 }();
 
