@@ -1,5 +1,5 @@
-// The cost of reading a text, be it to encode it or to decide about it, grows with its length, not
-// with its square, for any text that repeats a short input.
+// The cost of reading a text, be it to encode it, to decide about it or to judge it, grows with its
+// length, not with its square, for any text that repeats a short input.
 //
 // The first byte chooses a reader, the second how much of the input stands once, before the rest is
 // repeated. Time is that of the thread, and only a cost that is far from linear at two sizes
@@ -16,10 +16,14 @@
 #include "core/spectrum.h"
 #include "decide/language_profile.h"
 #include "decide/rules.h"
+#include "engine/damage.h"
+#include "engine/fluency.h"
+#include "engine/surface.h"
 #include "plugins/number_list.h"
 #include "plugins/plugin.h"
 #include "tests/fuzz/check_state.h"
 #include "tests/plugins/model_files.h"
+#include "text/halves.h"
 #include "text/letter_case.h"
 #include "text/letters_only.h"
 #include "text/tokenizer.h"
@@ -84,6 +88,28 @@ void read_letters(const std::string& text) {
 
 void read_languages(const std::string& text) { phsic::LanguageProfile().learn(text, text + "!"); }
 
+void read_halves(const std::string& text) { static_cast<void>(halves_of(text)); }
+
+void read_surface(const std::string& text) {
+  static const auto kTokenizer = phsic::make_surface_tokenizer();
+  static phsic::Fluency fluency;
+  phsic::SurfaceScratch scratch;
+  scratch.x.read(text, kTokenizer);
+  fluency.learn(scratch.x.words());
+  static_cast<void>(fluency.read(scratch.x.words(), scratch.fluency));
+}
+
+// Damages the text in each way, and lends it to another pair.
+void read_by_damage(const std::string& text) {
+  phsic::Random random(1);
+  phsic::DamagedPair damaged;
+  const std::string other = "another text of a few words";
+  for (const auto& kind : phsic::damage_kinds()) {
+    static_cast<void>(kind.damage({text, text}, {other, other}, random, damaged));
+    static_cast<void>(kind.damage({other, other}, {text, text}, random, damaged));
+  }
+}
+
 // encoder_seeds.cc has seeds for each, by its place.
 const std::vector<Reader>& readers() {
   static const phsic::tests::TestFolder kFolder;
@@ -99,7 +125,10 @@ const std::vector<Reader>& readers() {
                                read_grams,
                                read_by_rules,
                                read_letters,
-                               read_languages};
+                               read_languages,
+                               read_halves,
+                               read_surface,
+                               read_by_damage};
   }();
   return kReaders;
 }

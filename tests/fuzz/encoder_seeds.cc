@@ -94,7 +94,7 @@ std::string fasttext_model(bool is_quantised, bool is_pruned, std::int32_t loss)
 // For each reader of cost_fuzz, texts that something has been slow for, or that a rule looks for.
 void write_cost_seeds(
     const std::function<void(const std::string& target, const std::string& bytes)>& write) {
-  constexpr char kReaders = 10;
+  constexpr char kReaders = 13;
   for (char reader = 0; reader < kReaders; ++reader) {
     for (const char* text :
          {"a\u0301\u0316", "a\u0301\u034f\u0316", "\u4e2d\u6587", "\u1950\u1980", "\u0e01\u0e40",
