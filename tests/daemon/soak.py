@@ -13,7 +13,10 @@ In the end
 - the log has no line that docs/operations.md does not know, and no error;
 - the daemon ends when it is told to, with status 0.
 
-What attackers have learned goes to streams of their own and is bounded, since the journal keeps it."""
+What attackers have learned goes to streams of their own and is bounded, since the journal keeps it.
+
+Most attackers wait for nobody. So the daemon must get a processor to itself: on a busy machine it falls
+behind them, honest clients wait for minutes, and what has come and is not read outgrows the bound."""
 
 import json
 import random
