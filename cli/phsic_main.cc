@@ -67,8 +67,8 @@ class Verbs {
     add_verb(app, "tail", "Follow a daemon's scores, flags and events", tail_, phsic::run_tail);
     add_verb(app, "top", "Watch how a daemon's streams do", top_, phsic::run_top);
     add_verb(app, "stats", "Print all that a daemon tells of itself", stats_, phsic::run_stats);
-    add_verb(app, "explain", "Show which learned pairs made the score of a pair", explain_,
-             phsic::run_explain);
+    add_verb(app, "explain", "Show which words and learned pairs made the score of a pair",
+             explain_, phsic::run_explain);
     add_verb(app, "refresh", "Have a daemon build a new model", refresh_, phsic::run_refresh);
     add_verb(app, "snapshot", "Have a daemon write a snapshot of what it has learned", snapshot_,
              phsic::run_snapshot);

@@ -123,7 +123,7 @@ void CountStream::rank(const DenseRows<float>& x, const DenseRows<float>& candid
 }
 
 std::optional<PairExplanation> CountStream::explain(std::string_view /*x*/, std::string_view /*y*/,
-                                                    std::size_t /*top*/) const {
+                                                    const ExplainQuestion& /*question*/) const {
   PairExplanation none;
   none.published = published();
   none.problem = "estimator pmi counts texts as they are: no other pair has a share in a score";

@@ -32,8 +32,8 @@ class CountStream : public Stream, private PairCounter {
             Batch& batch) const override;
   void rank(const DenseRows<float>& x, const DenseRows<float>& candidates,
             Batch& batch) const override;
-  [[nodiscard]] std::optional<PairExplanation> explain(std::string_view x, std::string_view y,
-                                                       std::size_t top) const override;
+  [[nodiscard]] std::optional<PairExplanation> explain(
+      std::string_view x, std::string_view y, const ExplainQuestion& question) const override;
 
   std::size_t learn(const LearnBatch& batch, std::size_t first, bool stops) override;
   [[nodiscard]] std::size_t until_refresh() const override { return SIZE_MAX; }

@@ -5,8 +5,10 @@
 #include <limits>
 
 #include "core/model.h"
+#include "engine/expert_opinion.h"
 #include "engine/judge_fit.h"
 #include "engine/viewed_model.h"
+#include "engine/word_parts.h"
 
 namespace phsic {
 namespace {
@@ -181,19 +183,22 @@ void JudgedStream::rank(const DenseRows<float>& x, const DenseRows<float>& candi
 }
 
 std::optional<PairExplanation> JudgedStream::explain(std::string_view x, std::string_view y,
-                                                     std::size_t top) const {
-  auto found = stream_->explain(x, y, top);
+                                                     const ExplainQuestion& question) const {
+  auto found = stream_->explain(x, y, question);
+  if (!found || !found->problem.empty()) return found;
+  found->words = explain_words(*stream_, found->published, {x, y}, question);
   const auto published = this->published();
   // Another model may have come into use meanwhile: then nothing is said by this one's judge.
-  if (!found || !found->problem.empty() || found->published->number != published->number) {
-    return found;
-  }
+  if (found->published->number != published->number) return found;
   found->published = published;
   if (published->judge == nullptr) return found;
   Batch batch;
   encode({{&x, 1}, {&y, 1}, {}}, batch);
+  if (question.was_learned) batch.was_learned.assign(1, 1);
   score_and_judge(published, batch);
-  if (!batch.judgements.empty()) found->judgement = batch.judgements.front();
+  if (batch.judgements.empty()) return found;
+  found->judgement = batch.judgements.front();
+  found->expert = expert_opinion(*published->judge, batch, question.top);
   return found;
 }
 

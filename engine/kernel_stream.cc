@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "engine/kernel_refresh.h"
+#include "text/cut_text.h"
 
 namespace phsic {
 namespace {
@@ -323,8 +324,27 @@ void KernelStream::schedule() {
   schedule_.move_on(learner_.accepted(), learner_.effective_pairs(), forgets_);
 }
 
+// Takes what the one pair of the batch has taught out of its score, and the pair itself out of
+// those that contribute. Nothing, where nobody knows how much it has taught.
+void KernelStream::take_own_part_out(Batch& batch, const Ground& ground,
+                                     std::vector<double>& contributions,
+                                     PairExplanation& from) const {
+  batch.was_learned = {1};
+  score_by(ground.published, batch);
+  if (own_shares(batch) == nullptr || !batch.problems.empty()) return;
+  from.own_share = from.score - batch.scores.front();
+  from.score = batch.scores.front();
+  const auto x = text::cut_text(batch.x_texts.front(), SampledTexts::kLongest);
+  const auto y = text::cut_text(batch.y_texts.front(), SampledTexts::kLongest);
+  for (std::size_t i = 0; i < contributions.size(); ++i) {
+    const auto texts = ground.texts.find(ground.sample.sequences[i]);
+    // What is not a number is none of the strongest.
+    if (texts == std::pair(x, y)) contributions[i] = std::numeric_limits<double>::quiet_NaN();
+  }
+}
+
 std::optional<PairExplanation> KernelStream::explain(std::string_view x, std::string_view y,
-                                                     std::size_t top) const {
+                                                     const ExplainQuestion& question) const {
   Batch batch;
   encode({{&x, 1}, {&y, 1}, {}}, batch);
   const std::lock_guard lock(explaining_);
@@ -351,6 +371,9 @@ std::optional<PairExplanation> KernelStream::explain(std::string_view x, std::st
   }
   result.score = found.score;
   result.rest = found.rest;
+  batch.x_texts = {x};
+  batch.y_texts = {y};
+  if (question.was_learned) take_own_part_out(batch, ground, contributions, result);
   const auto part = [&](std::size_t place) {
     PairExplanation::Part one;
     one.contribution = contributions[place];
@@ -361,7 +384,7 @@ std::optional<PairExplanation> KernelStream::explain(std::string_view x, std::st
     }
     return one;
   };
-  const auto pairs = strongest(contributions, top);
+  const auto pairs = strongest(contributions, question.top);
   for (const auto place : pairs.raising) result.raise.push_back(part(place));
   for (const auto place : pairs.lowering) result.lower.push_back(part(place));
   return result;

@@ -33,8 +33,8 @@ class KernelStream : public ModelStream {
             Batch& batch) const override;
   void rank(const DenseRows<float>& x, const DenseRows<float>& candidates,
             Batch& batch) const override;
-  [[nodiscard]] std::optional<PairExplanation> explain(std::string_view x, std::string_view y,
-                                                       std::size_t top) const override;
+  [[nodiscard]] std::optional<PairExplanation> explain(
+      std::string_view x, std::string_view y, const ExplainQuestion& question) const override;
 
   [[nodiscard]] std::vector<StreamView> views() const override;
   [[nodiscard]] std::vector<BuiltView> built(const Refresh& refresh) const override;
@@ -98,6 +98,8 @@ class KernelStream : public ModelStream {
   void publish(PublishedModel published, std::shared_ptr<Ground> ground);
   void rank_encoded(std::shared_ptr<const PublishedModel> published, Batch& batch) const;
   [[nodiscard]] const double* own_shares(Batch& batch) const;
+  void take_own_part_out(Batch& batch, const Ground& ground, std::vector<double>& contributions,
+                         PairExplanation& from) const;
   void schedule();
 
   EstimatorSpec estimator_;

@@ -1,45 +1,15 @@
 // A stream as its scorers see it: any number of threads at once, with the model in use.
 #pragma once
 
-#include <cstddef>
-#include <cstdint>
 #include <memory>
 #include <optional>
 #include <span>
-#include <string>
 #include <string_view>
-#include <vector>
 
 #include "engine/batch.h"
+#include "engine/pair_explanation.h"
 
 namespace phsic {
-
-// Why a pair scores as it does.
-struct PairExplanation {
-  struct Part {
-    double contribution = 0;
-    std::uint64_t number = 0;  // of the learned pair, from 0
-    std::string x;
-    std::string y;
-    std::string view;  // which has seen it so, where there are several
-  };
-  // What one of several views says.
-  struct View {
-    std::string name;
-    double weight = 0;
-    double score = 0;         // by itself
-    double standardised = 0;  // in deviations from random pairings
-    std::string problem;      // why it cannot say anything, if so
-  };
-  double score = 0;
-  double rest = 0;  // what no learned pair has a share in
-  std::vector<Part> raise;
-  std::vector<Part> lower;
-  std::vector<View> views;             // empty where there is one
-  std::optional<Judgement> judgement;  // of the model's judge, if it has one
-  std::shared_ptr<const PublishedModel> published;
-  std::string problem;  // why the pair cannot be scored, if so
-};
 
 class StreamScorer {
  public:
@@ -69,11 +39,9 @@ class StreamScorer {
   virtual void rank(const DenseRows<float>& x, const DenseRows<float>& candidates,
                     Batch& batch) const = 0;
 
-  // The learned pairs that raise and lower a score most, `top` of each. None when there is no model
-  // to explain with. Takes a while.
-  [[nodiscard]] virtual std::optional<PairExplanation> explain(std::string_view x,
-                                                               std::string_view y,
-                                                               std::size_t top) const = 0;
+  // What a score is made of. None when there is no model to explain with. Takes a while.
+  [[nodiscard]] virtual std::optional<PairExplanation> explain(
+      std::string_view x, std::string_view y, const ExplainQuestion& question) const = 0;
 };
 
 }  // namespace phsic

@@ -87,6 +87,7 @@ std::optional<PairExplanation> blend_explanations(
     if (!speaks[v] || (is_others && v != *other)) continue;
     const double share = is_others ? blend.share_alone(v) : blend.share_of(v, speaks);
     whole.rest += share * views[v]->rest;
+    whole.own_share += share * views[v]->own_share;
     add_parts(views[v]->raise, viewed.names[v], share, whole.raise);
     add_parts(views[v]->lower, viewed.names[v], share, whole.lower);
   }

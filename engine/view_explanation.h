@@ -6,7 +6,7 @@
 #include <optional>
 #include <vector>
 
-#include "engine/stream_scorer.h"
+#include "engine/pair_explanation.h"
 #include "engine/viewed_model.h"
 
 namespace phsic {

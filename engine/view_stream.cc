@@ -288,7 +288,7 @@ std::uint64_t ViewStream::clipped() const {
 }
 
 std::optional<PairExplanation> ViewStream::explain(std::string_view x, std::string_view y,
-                                                   std::size_t top) const {
+                                                   const ExplainQuestion& question) const {
   Batch batch;
   encode({{&x, 1}, {&y, 1}, {}}, batch);
   const std::lock_guard lock(adopting_);
@@ -297,8 +297,8 @@ std::optional<PairExplanation> ViewStream::explain(std::string_view x, std::stri
   if (!viewed.has_say()) return std::nullopt;
   std::vector<std::optional<PairExplanation>> views;
   views.reserve(views_.size());
-  for (const auto& view : views_) views.push_back(view->explain(x, y, top));
-  auto whole = blend_explanations(viewed, views, batch.seen[0], top);
+  for (const auto& view : views_) views.push_back(view->explain(x, y, question));
+  auto whole = blend_explanations(viewed, views, batch.seen[0], question.top);
   if (whole) whole->published = std::move(published);
   return whole;
 }

@@ -43,8 +43,8 @@ class ViewStream : public ModelStream {
             Batch& batch) const override;
   void rank(const DenseRows<float>& x, const DenseRows<float>& candidates,
             Batch& batch) const override;
-  [[nodiscard]] std::optional<PairExplanation> explain(std::string_view x, std::string_view y,
-                                                       std::size_t top) const override;
+  [[nodiscard]] std::optional<PairExplanation> explain(
+      std::string_view x, std::string_view y, const ExplainQuestion& question) const override;
 
   [[nodiscard]] std::vector<StreamView> views() const override;
   [[nodiscard]] std::vector<BuiltView> built(const Refresh& refresh) const override;

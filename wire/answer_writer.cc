@@ -11,6 +11,7 @@
 #include "core/calibration.h"
 #include "engine/damage.h"
 #include "wire/decision_json.h"
+#include "wire/explanation_json.h"
 #include "wire/facts.h"
 #include "wire/json_text.h"
 #include "wire/statistics.h"
@@ -60,28 +61,6 @@ void append_left_out(const std::vector<LeftOut>& all, std::string& out) {
   out += ']';
 }
 
-void append_views(const std::vector<PairExplanation::View>& views, std::string& out) {
-  if (views.empty()) return;
-  out += ",\"views\":[";
-  for (const auto& view : views) {
-    if (out.back() != '[') out += ',';
-    out += "{\"name\":";
-    append_json_text(out, view.name);
-    out += ",\"weight\":";
-    append_json_number(out, view.weight);
-    out += ",\"score\":";
-    append_json_number(out, view.score);
-    out += ",\"standardised\":";
-    append_json_number(out, view.standardised);
-    if (!view.problem.empty()) {
-      out += ",\"message\":";
-      append_json_text(out, view.problem);
-    }
-    out += '}';
-  }
-  out += ']';
-}
-
 void append_model(const PublishedModel& published, std::string& out) {
   fmt::format_to(std::back_inserter(out), ",\"model\":{},\"epoch\":{}", published.number,
                  published.epoch());
@@ -98,27 +77,6 @@ void append_ranking(const std::vector<double>& scores, std::string& out) {
   out += ",\"ranking\":[";
   for (std::size_t k = 0; k < order.size(); ++k) {
     fmt::format_to(std::back_inserter(out), "{}{}", k > 0 ? "," : "", order[k]);
-  }
-  out += ']';
-}
-
-void append_parts(std::string_view name, const std::vector<PairExplanation::Part>& parts,
-                  std::string& out) {
-  fmt::format_to(std::back_inserter(out), ",\"{}\":[", name);
-  for (std::size_t i = 0; i < parts.size(); ++i) {
-    if (i > 0) out += ',';
-    out += "{\"contribution\":";
-    append_json_number(out, parts[i].contribution);
-    out += ",\"x\":";
-    append_json_text(out, parts[i].x);
-    out += ",\"y\":";
-    append_json_text(out, parts[i].y);
-    fmt::format_to(std::back_inserter(out), ",\"number\":{}", parts[i].number);
-    if (!parts[i].view.empty()) {
-      out += ",\"view\":";
-      append_json_text(out, parts[i].view);
-    }
-    out += '}';
   }
   out += ']';
 }
@@ -166,9 +124,7 @@ void append_explanation(const PairExplanation& explanation, const Outcome& outco
   out += ",\"rest\":";
   append_json_number(out, explanation.rest);
   append_model(*explanation.published, out);
-  append_views(explanation.views, out);
-  append_parts("raise", explanation.raise, out);
-  append_parts("lower", explanation.lower, out);
+  append_grounds(explanation, out);
 }
 
 void append_qualities(const Outcome& outcome, std::string& out) {

@@ -253,6 +253,15 @@ void LocalSession::rank(std::string_view x, std::span<const std::string_view> ca
   add_left_out(batch, 0, candidates.size(), 0, left_out);
 }
 
+std::optional<PairExplanation> LocalSession::explain(std::string_view x, std::string_view y,
+                                                     std::size_t top) const {
+  std::string scratch;
+  ExplainQuestion question;
+  question.top = top;
+  question.was_learned = discounts_ && learned_.contains(key_of(x, y, scratch));
+  return stream_->explain(x, y, question);
+}
+
 StreamFacts LocalSession::facts() const {
   StreamFacts facts;
   facts.pairs = stream_->pairs();

@@ -5,6 +5,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "cli/session/blind_views.h"
@@ -41,6 +42,11 @@ class LocalSession : public Session {
     return stream_->published()->calibration();
   }
   [[nodiscard]] std::optional<double> cut() const override { return stream_->published()->cut; }
+
+  // Why the model in use scores a pair as it does; what it has learned of the pair itself is taken
+  // out, as score() does it. None if the model has no texts to explain with.
+  [[nodiscard]] std::optional<PairExplanation> explain(std::string_view x, std::string_view y,
+                                                       std::size_t top) const;
 
   // From now on texts are learned too, so that scores can be explained with them.
   void keep_texts() { keeps_texts_ = true; }

@@ -10,6 +10,7 @@
 #include "cli/session/saved_model.h"
 #include "decide/memory_replay.h"
 #include "engine/damage.h"
+#include "wire/explanation_json.h"
 #include "wire/printable.h"
 
 namespace phsic {
@@ -63,6 +64,40 @@ std::string describe_views(const JsonObject& answer) {
   return text;
 }
 
+// The words of one text that raise and lower the score.
+std::string describe_side(const SideWords& side, std::string_view name) {
+  auto text = fmt::format("\nwords of {}\n", name);
+  for (const auto* parts : {&side.raise, &side.lower}) {
+    for (const auto& part : *parts) {
+      text += fmt::format("  {:>+10.4f}  {}\n", part.contribution, quote(part.word));
+    }
+  }
+  if (side.raise.empty() && side.lower.empty()) text += "  none\n";
+  if (side.unexamined > 0) {
+    text += fmt::format("  {} of {} words were not examined\n", side.unexamined, side.count);
+  }
+  return text;
+}
+
+std::string describe_words(const JsonObject& answer) {
+  const auto words = read_words(answer);
+  return words ? describe_side(words->x, "x") + describe_side(words->y, "y") : std::string();
+}
+
+// What the judge's expert says that finds least good in the pair.
+std::string describe_expert(const JsonObject& answer) {
+  const auto expert = read_expert(answer);
+  if (!expert) return {};
+  auto text = fmt::format("\nof all damage it looks most like {}: {}\n", printable(expert->damage),
+                          printable(expert->about));
+  text += fmt::format("  {:>+10.4f}  log odds that it is not, lowered by\n", expert->log_odds);
+  for (const auto& part : expert->components) {
+    text += fmt::format("  {:>+10.4f}  {}: {}, {:+.2f} deviations\n", part.contribution,
+                        printable(part.name), printable(part.about), part.deviations);
+  }
+  return text;
+}
+
 // What is known of the pair beside its score.
 std::string describe_meaning(const JsonObject& answer) {
   std::string text;
@@ -79,6 +114,9 @@ std::string describe_meaning(const JsonObject& answer) {
     }
     text += '\n';
   }
+  if (const auto quality = answer.find_number("quality")) {
+    text += fmt::format("quality {:.6g}\n", *quality);
+  }
   return text;
 }
 
@@ -90,7 +128,8 @@ std::string describe_judged(const JsonObject& answer) {
   if (rest != 0) text += fmt::format(", {:.4f} of it by no learned pair", rest);
   const auto own = answer.find_number("own_share").value_or(0);
   if (own != 0) text += fmt::format(", without {:.4f} that the pair itself has taught", own);
-  text += '\n' + describe_meaning(answer) + describe_views(answer);
+  text += '\n' + describe_meaning(answer) + describe_views(answer) + describe_expert(answer) +
+          describe_words(answer);
   return text + describe_parts(answer, "raise", "raised by") +
          describe_parts(answer, "lower", "lowered by");
 }
@@ -114,30 +153,6 @@ ExplainJson number_or_nothing(double number) {
   return std::isfinite(number) ? ExplainJson(number) : ExplainJson();
 }
 
-ExplainJson parts_json(const std::vector<PairExplanation::Part>& parts) {
-  auto list = ExplainJson::array();
-  for (const auto& part : parts) {
-    list.push_back({{"contribution", number_or_nothing(part.contribution)},
-                    {"x", part.x},
-                    {"y", part.y},
-                    {"number", part.number}});
-    if (!part.view.empty()) list.back()["view"] = part.view;
-  }
-  return list;
-}
-
-ExplainJson views_json(const std::vector<PairExplanation::View>& views) {
-  auto list = ExplainJson::array();
-  for (const auto& view : views) {
-    list.push_back({{"name", view.name},
-                    {"weight", view.weight},
-                    {"score", number_or_nothing(view.score)},
-                    {"standardised", number_or_nothing(view.standardised)}});
-    if (!view.problem.empty()) list.back()["message"] = view.problem;
-  }
-  return list;
-}
-
 // The members that a daemon's answer has.
 std::string explain_offline(const ExplainArguments& arguments) {
   const auto& folders = arguments.encoder_path;
@@ -158,7 +173,7 @@ std::string explain_offline(const ExplainArguments& arguments) {
   const auto& [verdict, reason] = results.decisions[0];
   answer["decision"] = name_of(verdict);
   answer["reason"] = reason == reasons::kNone ? ExplainJson() : ExplainJson(name_of_reason(reason));
-  const auto found = session->stream().explain(x, y, arguments.top);
+  const auto found = session->explain(x, y, arguments.top);
   if (!found) {
     throw Error(
         fmt::format("{}: found no texts of learned pairs, expected a model file that "
@@ -169,13 +184,12 @@ std::string explain_offline(const ExplainArguments& arguments) {
     answer["quality"] = number_or_nothing(quality_of(results.decisions[0], results.qualities[0]));
     answer["damage"] = damage_kinds()[found->judgement->kind].name;
   }
-  // What the pair itself has taught is no part of its score.
-  answer["own_share"] = number_or_nothing(found->score - results.scores[0]);
+  answer["own_share"] = number_or_nothing(found->own_share);
   answer["rest"] = number_or_nothing(found->rest);
-  if (!found->views.empty()) answer["views"] = views_json(found->views);
-  answer["raise"] = parts_json(found->raise);
-  answer["lower"] = parts_json(found->lower);
-  return answer.dump(-1, ' ', false, ExplainJson::error_handler_t::replace);
+  auto text = answer.dump();
+  text.pop_back();
+  append_grounds(*found, text);
+  return text + '}';
 }
 
 Message ask_daemon(const ExplainArguments& arguments) {
@@ -206,7 +220,8 @@ void ExplainArguments::add_to(CLI::App& verb) {
                                 "not long ago; the numbers are those of that moment");
   by_id->type_name("ID")->excludes(one)->excludes(other);
   one->needs(other);
-  verb.add_option("--top", top, "how many learned pairs of each kind, up to 100 (default: 5)")
+  verb.add_option("--top", top,
+                  "how many words and learned pairs of each kind, up to 100 (default: 5)")
       ->check(CLI::Range(std::uint64_t{1}, kMostParts))
       ->type_name("N");
   verb.add_flag("--json", json, "print one JSON object instead");
@@ -219,9 +234,9 @@ void ExplainArguments::add_to(CLI::App& verb) {
     verb.get_option("--model")->excludes(remote);
   }
   verb.footer(
-      "A score is a sum over learned pairs. Prints those of the stream's sample that add most to "
-      "it and\nthose that take most from it; each counts for the pairs that the sample stands "
-      "for.\n\n"
+      "Prints the words of X and of Y without which the score would be lower or higher. A score is "
+      "also a\nsum over learned pairs: prints those of the stream's sample that add most to it and "
+      "those that\ntake most from it; each counts for the pairs that the sample stands for.\n\n"
       "Examples:\n"
       "  phsic explain 'how are you' 'fine, thanks' --top 3\n"
       "  phsic explain --model m.phsic 'wie geht es dir' 'how are you'\n"

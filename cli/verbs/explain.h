@@ -1,4 +1,5 @@
-// phsic explain: the learned pairs that raise and lower the score of a pair.
+// phsic explain: the words and learned pairs that raise and lower the score of a pair, and what its
+// judge goes by.
 #pragma once
 
 #include <cstdint>

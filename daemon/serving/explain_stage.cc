@@ -86,7 +86,7 @@ void ExplainStage::explain_dropped(Task& task) {
 
 void ExplainStage::explain(std::string_view x, std::string_view y, Task& task) {
   auto& outcome = task.outcome;
-  auto found = stream_.explain(x, y, task.request.top);
+  auto found = stream_.explain(x, y, {.top = task.request.top});
   if (!found) {
     outcome.error.emplace("not_ready",
                           "there is no model yet to explain with, expected one after a refresh");

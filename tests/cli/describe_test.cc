@@ -88,6 +88,27 @@ TEST_CASE("An explanation lists what raises and what lowers a score") {
   CHECK_THROWS_AS(describe_explanation(Message(R"({"score":1})").root()), Error);
 }
 
+TEST_CASE("An explanation lists words, and why the judge thinks so") {
+  const Message message(R"-({"score":2,"decision":"keep","reason":null,"quality":0.25,
+      "damage":"cut_off(right)","expert":{"damage":"cut_off(right)","about":"the end is missing",
+      "log_odds":-1.5,"components":[
+        {"contribution":-0.75,"deviations":-2.5,"name":"y_words","about":"how long y is"}]},
+      "words":{"x":{"count":90,"unexamined":26,
+          "raise":[{"contribution":0.5,"word":"how\u001b","place":1}],
+          "lower":[{"contribution":-0.25,"word":"do","place":0}]},
+        "y":{"count":1,"raise":[],"lower":[]}},
+      "raise":[],"lower":[]})-");
+  CHECK(describe_explanation(message.root()) ==
+        "score 2.0000\ndecision keep\nquality 0.25\n\n"
+        "of all damage it looks most like cut_off(right): the end is missing\n"
+        "     -1.5000  log odds that it is not, lowered by\n"
+        "     -0.7500  y_words: how long y is, -2.50 deviations\n\n"
+        "words of x\n     +0.5000  \"how?\"\n     -0.2500  \"do\"\n"
+        "  26 of 90 words were not examined\n\n"
+        "words of y\n  none\n\n"
+        "raised by\n  none\n\nlowered by\n  none\n");
+}
+
 TEST_CASE("A dropped pair is described with the numbers of that moment, then with those of today") {
   const std::string dropped =
       R"("dropped":{"id":7,"percentile":0.01,"p_value":0.3,"decision":"drop","reason":"cut",)"

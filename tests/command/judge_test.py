@@ -135,6 +135,27 @@ class Judged(Case):
             self.assertEqual(found["reason"], reason or None)
             self.assertIn(reason, ("", found["damage"]))
 
+    def test_offline_and_in_a_daemon_words_and_experts_are_the_same(self):
+        folder = self.folder / "daemon"
+        folder.mkdir()
+        daemon = Daemon(folder, "streams.default.judge=true", f"state={folder}/state.db")
+        self.addCleanup(daemon.stop)
+        run("score", self.file("taught.tsv", self.taught), *daemon.connect)
+        run("refresh", *daemon.connect)
+        model = self.folder / "saved.phsic"
+        run("save", *daemon.connect, "-o", model)
+        for _, x, y in self.rows[:6]:
+            online = json.loads(run("explain", *daemon.connect, "--json", x, y))
+            offline = json.loads(run("explain", "--model", model, "--json", x, y))
+            self.assertEqual(online["damage"], online["expert"]["damage"])
+            for member in ("words", "expert", "raise", "lower"):
+                self.assertEqual(online[member], offline[member])
+            told = run("explain", *daemon.connect, x, y)
+            for part in online["words"]["x"]["raise"]:
+                self.assertIn(f'"{part["word"]}"', told)
+            for component in online["expert"]["components"]:
+                self.assertIn(component["about"], told)
+
     def test_a_summary_of_a_cut_by_quality_counts_what_the_judge_dropped(self):
         model = self.learned()
         stats = self.folder / "stats.json"

@@ -412,6 +412,11 @@ class ModelFiles(Case):
                        stdin=f"{x}\t{y}\n").split()
         self.assertAlmostEqual(found["score"], float(score), delta=1e-4 * abs(float(score)))
         self.assertEqual(len(found["raise"]), 5)
+        # It was learned, and is no witness for itself.
+        self.assertNotEqual(found["own_share"], 0)
+        everything = json.loads(run("explain", x, y, "--model", self.model, "--json", "--top", 100))
+        self.assertNotIn([x, y], [[part["x"], part["y"]] for part in everything["raise"]])
+        self.assertEqual(found["words"]["x"]["count"], len(x.split()))
         empty = json.loads(run("explain", "a river", "a river", "--model", self.model, "--json"))
         self.assertEqual((empty["decision"], empty["reason"]), ("drop", "no_identical"))
         for flags in (["--id", "7"], ["--connect", "ipc:///x"], ["--stream", "s"]):

@@ -115,9 +115,9 @@ class FakeStream : public phsic::Stream {
     take({all.data(), all.size(), 1}, candidates, batch);
     score(batch);
   }
-  [[nodiscard]] std::optional<PairExplanation> explain(std::string_view /*x*/,
-                                                       std::string_view /*y*/,
-                                                       std::size_t /*top*/) const override {
+  [[nodiscard]] std::optional<PairExplanation> explain(
+      std::string_view /*x*/, std::string_view /*y*/,
+      const ExplainQuestion& /*question*/) const override {
     return explanation ? explanation() : std::nullopt;
   }
 

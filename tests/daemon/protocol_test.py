@@ -135,7 +135,7 @@ class OneStream(Case):
     def test_an_explanation_names_learned_pairs(self):
         answer = self.client.ask("explain", pairs=[GOOD], top=3)
         self.assertEqual(set(answer), {"ok", "percentile", "p_value", "decision", "reason", "score",
-                                       "rest", "model", "epoch", "raise", "lower"})
+                                       "rest", "model", "epoch", "words", "raise", "lower"})
         self.assertAlmostEqual(answer["score"],
                                self.client.ask("score", pairs=[GOOD])["scores"][0], 4)
         self.assertEqual((len(answer["raise"]), len(answer["lower"])), (3, 3))
@@ -146,7 +146,37 @@ class OneStream(Case):
         self.assertEqual(raises, sorted(raises, reverse=True))
         self.assertGreater(raises[-1], 0)
         self.assertLess(answer["lower"][0]["contribution"], 0)
+        for text, side in zip(GOOD, (answer["words"]["x"], answer["words"]["y"])):
+            self.assertEqual(side["count"], len(text.split()))
+            self.assertNotIn("unexamined", side)
+            for part in side["raise"] + side["lower"]:
+                self.assertEqual(part["word"], text.split()[part["place"]])
         self.assertEqual(len(self.client.ask("explain", pairs=[GOOD])["raise"]), 5)
+
+    def test_words_contribute_what_a_score_loses_without_them(self):
+        found = self.client.ask("explain", pairs=[GOOD], top=100)
+        words = [text.split() for text in GOOD]
+        for k, side in enumerate("xy"):
+            parts = found["words"][side]["raise"] + found["words"][side]["lower"]
+            self.assertGreater(len(parts), 0)
+            for part in parts:
+                place = part["place"]
+                rest = [" ".join(words[k][:place] + words[k][place + 1:]) if i == k else text
+                        for i, text in enumerate(GOOD)]
+                whole, without = self.client.ask("score", pairs=[GOOD, rest])["scores"]
+                self.assertAlmostEqual(part["contribution"], whole - without, delta=1e-6)
+
+    def test_words_of_any_texts_are_told_within_bounds(self):
+        megabyte = " ".join(f"river{i % 90}" for i in range(125000))
+        for x, count, unexamined in (("", 0, 0), (" \n", 0, 0), ("river", 1, 0), ("\0", 1, 0),
+                                     ("a " * 90, 90, 26), ("河" * 70, 70, 6),
+                                     (megabyte, None, None), ("河" * 300000, 21845, 21843)):
+            side = self.client.ask("explain", pairs=[[x, GOOD[1]]])["words"]["x"]
+            if count is None:
+                self.assertGreater(side["unexamined"], 5000)
+                self.assertLessEqual(side["count"] - side["unexamined"], 64)
+            else:
+                self.assertEqual((side["count"], side.get("unexamined", 0)), (count, unexamined))
 
     def test_a_refresh_of_all_takes_in_the_newest_pairs(self):
         self.client.ask("learn", pairs=PAIRS[:20], wait=True)

@@ -55,10 +55,10 @@ class ScriptedStream : public Stream, private PairCounter {
             Batch& batch) const override {
     stream_->rank(x, candidates, batch);
   }
-  [[nodiscard]] std::optional<PairExplanation> explain(std::string_view x, std::string_view y,
-                                                       std::size_t top) const override {
+  [[nodiscard]] std::optional<PairExplanation> explain(
+      std::string_view x, std::string_view y, const ExplainQuestion& question) const override {
     if (script_.explain) script_.explain();
-    return stream_->explain(x, y, top);
+    return stream_->explain(x, y, question);
   }
 
   std::size_t learn(const LearnBatch& batch, std::size_t first, bool stops) override {

@@ -612,7 +612,7 @@ TEST_CASE("An explanation says of a pair what its score says") {
   for (const auto reads : {Reads::kHashing, Reads::kViews}) {
     const auto expected = judge(taught(reads), kAsked);
     for (std::size_t i = 0; i < 5; ++i) {
-      const auto found = taught(reads).explain(kAsked.x[i], kAsked.y[i], 3);
+      const auto found = taught(reads).explain(kAsked.x[i], kAsked.y[i], {.top = 3});
       REQUIRE(found);
       REQUIRE(found->judgement);
       CHECK(found->judgement->quality == expected.qualities[i]);

@@ -163,8 +163,8 @@ TEST_CASE("A view with weight 0 is as if it were not there") {
   const auto expected = score(*without, kAsked);
   CHECK(scored.scores == expected.scores);
   CHECK(scored.percentiles == expected.percentiles);
-  const auto found = with->explain(kAsked.x[0], kAsked.y[0], 3);
-  const auto as = without->explain(kAsked.x[0], kAsked.y[0], 3);
+  const auto found = with->explain(kAsked.x[0], kAsked.y[0], {.top = 3});
+  const auto as = without->explain(kAsked.x[0], kAsked.y[0], {.top = 3});
   REQUIRE(found);
   REQUIRE(as);
   CHECK(found->score == as->score);
@@ -349,7 +349,7 @@ TEST_CASE("A view with weight 0 scores what no view that counts finds anything i
     stream->rank(asked.x[i], {&y, 1}, ranked);
     CHECK(ranked.scores[0] == found[i]);
     CHECK(ranked.unasked.size() == (i % 2 == 0 ? 1 : 0));
-    CHECK(stream->explain(asked.x[i], y, 3)->score == Approx(found[i]));
+    CHECK(stream->explain(asked.x[i], y, {.top = 3})->score == Approx(found[i]));
   }
   // The same after it was kept.
   const auto kept = stream_of({kBlind, kHash});
@@ -379,7 +379,7 @@ TEST_CASE("An explanation says what each view says, and adds up") {
   const auto stream = stream_of({kBlind, kLetters, kTwos});
   learn(*stream, kTaught, 0, 1500);
   const auto scored = score(*stream, kAsked).scores;
-  const auto found = stream->explain(kAsked.x[0], kAsked.y[0], 5000);
+  const auto found = stream->explain(kAsked.x[0], kAsked.y[0], {.top = 5000});
   REQUIRE(found);
   CHECK(found->score == Approx(scored[0]));
   REQUIRE(found->views.size() == 3);

@@ -231,6 +231,10 @@ void write_answers(SeedWriter& seeds) {
        R"({"ok":false,"id":42,"error":{"code":"overloaded","message":"the queue is full"}})",
        R"({"ok":true,"score":1.83,"rest":-0.2,"model":17,"raise":[{"contribution":0.31,"x":"how",)"
        R"("y":"fine","number":8123}],"lower":[]})",
+       R"({"ok":true,"score":2,"quality":0.5,"expert":{"damage":"glued","about":"b","log_odds":-1,)"
+       R"("components":[{"contribution":-1,"deviations":-2,"name":"n","about":"a"}]},"words":{"x":)"
+       R"({"count":2,"unexamined":1,"raise":[{"contribution":1,"word":"w","place":0}],"lower":[]},)"
+       R"("y":{"count":0,"raise":[],"lower":[]}},"raise":[],"lower":[]})",
        R"({"ok":true,"streams":{"chat":{"pairs":5120,"estimator":"phsic","self_auc":0.9,"hsic":)"
        R"(0.004,"latency":{"p50":0.0003,"max":61},"queue_bytes":4096,"calibration":{"matched":)"
        R"([1,2.5],"null":[-1e3]}}},"daemon":{"version":"0.1.0","uptime":4000.5,"memory":1048576}})",

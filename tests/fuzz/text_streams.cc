@@ -88,7 +88,7 @@ void use(Stream& stream) {
     stream.adopt(*refresh);
   }
   learn(stream, some_pairs(3));
-  static_cast<void>(stream.explain("x1", "y1z", 3));
+  static_cast<void>(stream.explain("x1", "y1z", {.top = 3}));
 }
 
 std::string state_of(const Stream& stream) {
