@@ -1,4 +1,5 @@
-// Why a judge thinks of a pair as it does: what the expert says whose log odds are the lowest.
+// Why a judge thinks of a pair as it does: what the expert says for the damage that the pair looks
+// most like.
 //
 // An expert's log odds are a sum over components, coefficient times deviation from the mean, and
 // what they are for a mean pair. So each component has a part in them that is exact.

@@ -21,12 +21,15 @@ void Judge::judge(const PairsToJudge& pairs, Judgement* judgements, JudgeScratch
     fitted_.standardiser.apply(row, row);
     auto& judgement = judgements[i];
     double lowest = 0;
+    double likeliest = 0;
     for (std::size_t k = 0; k < kinds; ++k) {
-      const double odds = fitted_.experts[k].model.log_odds(row);
-      scratch.log_odds[k] = odds;
-      if (k > 0 && odds >= lowest) continue;
-      lowest = odds;
-      judgement.kind = fitted_.experts[k].kind->number;
+      const auto& expert = fitted_.experts[k];
+      scratch.log_odds[k] = expert.model.log_odds(row);
+      if (k == 0 || scratch.log_odds[k] < lowest) lowest = scratch.log_odds[k];
+      const double name = expert.name.log_odds(row);
+      if (k > 0 && name <= likeliest) continue;
+      likeliest = name;
+      judgement.kind = expert.kind->number;
     }
     double sum = 0;
     for (std::size_t k = 0; k < kinds; ++k) sum += std::exp(lowest - scratch.log_odds[k]);
@@ -46,12 +49,14 @@ void Judge::save(Writer& writer) const {
   writer.number(reader_.norm().mean_word_difference);
   fitted_.standardiser.save(writer);
   writer.number<std::uint8_t>(static_cast<std::uint8_t>(fitted_.experts.size()));
-  for (const auto& [kind, model] : fitted_.experts) {
+  for (const auto& [kind, model, name] : fitted_.experts) {
     writer.number(kind->number);
     model.save(writer);
+    name.save(writer);
   }
   writer.number(fitted_.shares.good);
   writer.array(fitted_.shares.kinds);
+  writer.array(fitted_.damage);
   writer.number(fitted_.pairs);
   writer.number<std::uint8_t>(fitted_.is_sampled);
   writer.number<std::uint8_t>(reader_.fluency() != nullptr);
@@ -78,8 +83,9 @@ SavedJudge SavedJudge::load(Reader& reader) {
   const auto experts = reader.number_in<std::uint8_t>("experts", 1, most);
   for (std::uint8_t k = 0; k < experts; ++k) {
     const auto number = reader.number_in<std::uint8_t>("kind of damage", 0, most - 1);
+    auto model = Logistic::load(reader, fitted.standardiser.columns());
     fitted.experts.push_back(
-        {&kinds[number], Logistic::load(reader, fitted.standardiser.columns())});
+        {&kinds[number], std::move(model), Logistic::load(reader, fitted.standardiser.columns())});
   }
   fitted.shares.good = reader.finite("share of good pairs");
   fitted.shares.kinds = reader.finite_array<double>("shares of damage", experts);
@@ -87,6 +93,11 @@ SavedJudge SavedJudge::load(Reader& reader) {
   const auto& shares = fitted.shares.kinds;
   if (!is_share(fitted.shares.good) || !std::all_of(shares.begin(), shares.end(), is_share)) {
     reader.refuse("shares", "found one out of range, expected numbers above 0, up to 1");
+  }
+  fitted.damage = reader.finite_array<double>("damage by its name", experts);
+  if (std::any_of(fitted.damage.begin(), fitted.damage.end(),
+                  [](double share) { return share < 0 || share > 1; })) {
+    reader.refuse("damage by its name", "found a share out of range, expected 0 to 1");
   }
   fitted.pairs = reader.number<std::uint64_t>("pairs that fitted a judge");
   fitted.is_sampled = reader.flag("sampled");
@@ -99,11 +110,11 @@ SavedJudge SavedJudge::load(Reader& reader) {
 
 std::optional<DamageFacts> damage_of(const PublishedModel& published) {
   if (published.judge == nullptr) return std::nullopt;
-  const auto& [standardiser, experts, shares, pairs, is_sampled] = published.judge->fitted();
+  const auto& fitted = published.judge->fitted();
   DamageFacts facts;
-  facts.junk_share = 1 - shares.good;
-  for (std::size_t k = 0; k < experts.size(); ++k) {
-    facts.kinds.emplace_back(experts[k].kind->name, shares.kinds[k]);
+  facts.junk_share = 1 - fitted.shares.good;
+  for (std::size_t k = 0; k < fitted.experts.size(); ++k) {
+    facts.kinds.emplace_back(fitted.experts[k].kind->name, fitted.damage[k]);
   }
   return facts;
 }

@@ -27,10 +27,12 @@
 
 namespace phsic {
 
-// What an expert looks for.
+// What an expert looks for. `model` tells good pairs from pairs of its kind. How sure it is of a
+// pair of another kind means nothing, so `name` tells its kind from the others.
 struct Expert {
   const DamageKind* kind = nullptr;
   Logistic model;
+  Logistic name;
 };
 
 class Judge {
@@ -39,9 +41,10 @@ class Judge {
   struct Fitted {
     Standardiser standardiser;
     std::vector<Expert> experts;
-    KindShares shares;
-    std::uint64_t pairs = 0;  // held back, that it was fitted to
-    bool is_sampled = false;  // there were more of them than it takes
+    KindShares shares;           // by which quality is found
+    std::vector<double> damage;  // the share of the stream that is of each kind, by its name
+    std::uint64_t pairs = 0;     // held back, that it was fitted to
+    bool is_sampled = false;     // there were more of them than it takes
   };
 
   Judge(ComponentReader reader, Fitted fitted)

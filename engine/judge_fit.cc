@@ -22,6 +22,7 @@ constexpr double kLowestWeight = 0.02;  // of a pair that looks damaged
 constexpr double kTrust = 0.2;  // wary rounds take a few more for damaged than there are
 constexpr double kMostOdds = 2;
 constexpr double kLeastOdds = -0.5;
+constexpr double kSureName = 8;  // log odds beyond which a kind is sure
 
 using Views = std::vector<std::string_view>;
 
@@ -244,9 +245,10 @@ class Fitting {
     Judge::Fitted fitted;
     fitted.standardiser = standardiser_;
     for (const auto k : experts_) {
-      fitted.experts.push_back({&damage_kinds()[k], fit(k, kNoFold)});
+      fitted.experts.push_back({&damage_kinds()[k], fit(k, kNoFold), fit_name(k)});
     }
     fitted.shares = shares_;
+    fitted.damage = damage_by_name(fitted.experts);
     fitted.pairs = weights_.size();
     return fitted;
   }
@@ -287,6 +289,41 @@ class Fitting {
     }
     return fit_logistic(rows, labels, weights, kPenalty,
                         fold < kFolds ? begins_[fold][kind] : begins_[0][kind]);
+  }
+
+  // Tells damaged pairs of a kind from those of all others.
+  [[nodiscard]] Logistic fit_name(std::size_t kind) const {
+    const auto all = static_cast<std::size_t>(bad_.rows());
+    const auto own = rows_of_[kind].size();
+    std::vector<unsigned char> labels(all, 0);
+    std::vector<double> weights(all, 1 / static_cast<double>(std::max<std::size_t>(1, all - own)));
+    for (const auto c : rows_of_[kind]) {
+      labels[c] = 1;
+      weights[c] = 1 / static_cast<double>(own);
+    }
+    return fit_logistic(bad_, labels, weights, kPenalty);
+  }
+
+  // How much of the stream is of each kind: what looks damaged of each pair is shared out among the
+  // kinds by their names.
+  [[nodiscard]] std::vector<double> damage_by_name(const std::vector<Expert>& experts) const {
+    std::vector<double> damage(experts.size(), 0);
+    std::vector<double> odds(experts.size());
+    double all = 0;
+    for (std::size_t i = 0; i < weights_.size(); ++i) {
+      const double bad = 1 - shares_.quality(cross_fitted_.data() + i * experts.size());
+      double sum = 0;
+      for (std::size_t e = 0; e < experts.size(); ++e) {
+        const double name =
+            experts[e].name.log_odds(good_.row(static_cast<Eigen::Index>(i)).data());
+        odds[e] = std::exp(std::clamp(name, -kSureName, kSureName));
+        sum += odds[e];
+      }
+      for (std::size_t e = 0; e < experts.size(); ++e) damage[e] += bad * odds[e] / sum;
+      all += bad;
+    }
+    for (double& share : damage) share *= all > 0 ? (1 - shares_.good) / all : 0;
+    return damage;
   }
 
   // What experts that were fitted to the other pairs say of each.

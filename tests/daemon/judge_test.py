@@ -1,5 +1,6 @@
 """A stream with a judge in a daemon: its answers, its feed, what it tells, what it keeps."""
 
+import random
 import unittest
 
 from phsicd import SMALL, Case, Subscriber, bitext, floats, run, tsv
@@ -206,17 +207,31 @@ class Judged(Case):
         self.assertEqual(daemon.stop(), 0)
         self.assertIn("judge: true", daemon.refuses())
 
-    def test_vectors_are_scored_and_not_judged(self):
-        daemon = self.daemon({"chat": {"encoder": "vectors:dim=2", "judge": True,
-                                       "quality": 0.5, "refresh-after": "never"}})
-        rows = [[float(i % 7), float(i % 5)] for i in range(400)]
-        shape = {"rows": 400, "dim": 2}
-        daemon.ask("learn", floats(rows), floats(rows), x=shape, y=shape, wait=True)
+    def test_vectors_are_judged_by_whether_y_belongs_to_x(self):
+        daemon = self.daemon({"chat": {"encoder": "vectors:dim=4", "judge": True, "quality": 0.5,
+                                       "refresh-after": "never"}})
+        random.seed(3)
+        x = [[random.gauss(0, 1) for _ in range(4)] for _ in range(1200)]
+        y = [[value + random.gauss(0, 0.2) for value in row] for row in x]
+        # One in eight has another's y.
+        learned = [y[i - 1] if i % 8 == 0 else row for i, row in enumerate(y)]
+        shape = {"rows": 1200, "dim": 4}
+        daemon.ask("learn", floats(x), floats(learned), x=shape, y=shape, wait=True)
         daemon.ask("refresh")
-        answer = daemon.ask("score", floats(rows), floats(rows), x=shape, y=shape)
-        self.assertEqual(len(answer["scores"]), 400)
-        self.assertNotIn("qualities", answer)
-        self.assertEqual(set(answer["decisions"]), {"undecided"})
+        self.assertEqual(list(daemon.stats("chat")["damage"]), ["mismatched"])
+
+        def judged(of_y):
+            answer = daemon.ask("score", floats(x), floats(of_y), x=shape, y=shape)
+            self.assertEqual(len(answer["qualities"]), 1200)
+            return answer
+
+        good = judged(y)
+        bad = judged(y[7:] + y[:7])
+        self.assertGreater(sum(good["qualities"]) / 1200, 0.8)
+        self.assertLess(sum(bad["qualities"]) / 1200, 0.5)
+        self.assertLessEqual(set(bad["reasons"]), {None, "mismatched"})
+        self.assertGreater(bad["decisions"].count("drop"), 600)
+
 
 
 if __name__ == "__main__":
