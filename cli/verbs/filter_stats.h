@@ -24,7 +24,7 @@ class FilterStats {
     std::string cut;  // "p 0.05"
     std::string estimator;
     std::optional<double> self_auc;
-    std::vector<ViewFacts> views;    // empty where there is one
+    std::vector<ViewFacts> views;  // empty where there is one
     std::optional<DamageFacts> damage;
     std::optional<double> p_at_cut;  // the p-value of the lowest score kept
     std::optional<double> floor;     // the smallest p-value there is, where the cut asks for less
