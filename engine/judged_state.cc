@@ -96,8 +96,10 @@ std::shared_ptr<const Judge> JudgedStream::open_judge(SavedJudge saved) const {
   std::vector<JudgedView> judged;
   for (const auto& [number, halves] : saved.views) {
     if (number >= views.size()) return nullptr;
-    const auto& model =
-        published->viewed == nullptr ? published->model : published->viewed->parts[number]->model;
+    // Others need not be asked, and have no coordinates then.
+    const auto& viewed = published->viewed;
+    if (viewed != nullptr && !(viewed->blend.parts()[number].weight > 0)) return nullptr;
+    const auto& model = viewed == nullptr ? published->model : viewed->parts[number]->model;
     if (model == nullptr || model->estimator() == nullptr) return nullptr;
     judged.push_back({number, views[number].name, views[number].x, views[number].y, model, halves});
   }
