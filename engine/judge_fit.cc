@@ -18,8 +18,8 @@ constexpr double kPenalty = 0.02;       // of squared coefficients, beside the m
 constexpr double kFewestOfKind = 16;    // damaged pairs that an expert is fitted to
 constexpr double kTooFew = 10;          // pairs of a kind that pass for good ones
 constexpr double kLowestWeight = 0.02;  // of a pair that looks damaged
-// How far the odds that a pair is good may count for it, or against it, before it is looked at.
-constexpr double kTrust = 0.2;  // wary rounds take a few more for damaged than there are
+constexpr double kTrust = 0.2;          // wary rounds take a few more for damaged than there are
+// Bounds of the log odds that any pair is good, which count before the pair is looked at.
 constexpr double kMostOdds = 2;
 constexpr double kLeastOdds = -0.5;
 constexpr double kSureName = 8;  // log odds beyond which a kind is sure
@@ -232,6 +232,7 @@ class Fitting {
   }
 
   void run() {
+    if (experts_.empty()) return;
     double odds = 0;
     for (int round = 0; round < kRounds; ++round) {
       cross_fit();
@@ -295,8 +296,10 @@ class Fitting {
   [[nodiscard]] Logistic fit_name(std::size_t kind) const {
     const auto all = static_cast<std::size_t>(bad_.rows());
     const auto own = rows_of_[kind].size();
+    // Where there are no others, no coefficients are the best.
+    if (own == all) return {std::vector<double>(standardiser_.columns(), 0.0), 0};
     std::vector<unsigned char> labels(all, 0);
-    std::vector<double> weights(all, 1 / static_cast<double>(std::max<std::size_t>(1, all - own)));
+    std::vector<double> weights(all, 1 / static_cast<double>(all - own));
     for (const auto c : rows_of_[kind]) {
       labels[c] = 1;
       weights[c] = 1 / static_cast<double>(own);
@@ -345,8 +348,8 @@ class Fitting {
   }
 
   // Weighs each pair by how good it looks. The more of the stream is damaged, the better it has to
-  // look. Who began by taking damage for good would go on to; so would who asked again and again
-  // how much is damaged: it would become less and less.
+  // look. The first rounds are wary, since experts that begin by taking damage for good go on doing
+  // so. The odds are estimated once: in each round anew, they would find less and less damage.
   void weigh(double odds) {
     for (std::size_t i = 0; i < weights_.size(); ++i) {
       const double* const row = cross_fitted_.data() + i * experts_.size();
