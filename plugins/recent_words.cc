@@ -45,11 +45,13 @@ void RecentWords::forget() {
 
 // Puts the words in tokens_ to the text's place.
 void RecentWords::keep(Place& place, std::uint64_t cut, std::string_view text) {
-  place = {cut, static_cast<std::uint32_t>(bytes_.size()), static_cast<std::uint32_t>(text.size()),
-           static_cast<std::uint32_t>(ends_.size()), static_cast<std::uint32_t>(tokens_.size())};
+  const Place kept = {
+      cut, static_cast<std::uint32_t>(bytes_.size()), static_cast<std::uint32_t>(text.size()),
+      static_cast<std::uint32_t>(ends_.size()), static_cast<std::uint32_t>(tokens_.size())};
   const auto ends = tokens_.ends();
   bytes_.append(text).append(tokens_.bytes());
   ends_.insert(ends_.end(), ends.begin(), ends.end());
+  place = kept;  // last: nothing is kept of a text if memory ran out
 }
 
 Words RecentWords::split(std::uint64_t cut, const text::Tokenizer& tokenizer,
