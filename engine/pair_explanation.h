@@ -37,7 +37,7 @@ struct PairWords {
   SideWords y;
 };
 
-// What the expert says that finds least good in a pair, and why (expert_parts.h).
+// What the expert says for the damage that a pair looks most like, and why (expert_opinion.h).
 struct ExpertOpinion {
   struct Component {
     double contribution = 0;  // to the log odds

@@ -84,7 +84,7 @@ std::string describe_words(const JsonObject& answer) {
   return words ? describe_side(words->x, "x") + describe_side(words->y, "y") : std::string();
 }
 
-// What the judge's expert says that finds least good in the pair.
+// What the judge's expert says for the damage that the pair looks most like.
 std::string describe_expert(const JsonObject& answer) {
   const auto expert = read_expert(answer);
   if (!expert) return {};

@@ -31,7 +31,7 @@ void DecideStage::decide(const WorkerScratch& scratch) const {
   count(scratch.taken.slices);
 }
 
-// Goes by the scores in the outcomes: a row whose score could not be told is not decided about.
+// Goes by the scores in the outcomes. A row that could not be scored becomes undecided.
 void DecideStage::decide(const Group& group) {
   const auto& batch = group.batch;
   std::size_t offset = 0;
