@@ -155,6 +155,9 @@ DecidePlan plan_of(const DecideSpec& spec, const StreamSpec& stream) {
   }
   plan.duplicates = stream.counts ? DuplicatePolicy::kLearn : spec.duplicates;
   plan.duplicate_window = stream.counts ? 0 : spec.duplicate_window;
+  if (stream.counts && spec.decides_by == Decider::kJudge) {
+    throw Error("decide-by: found judge for a stream that counts (estimator pmi), expected score");
+  }
   plan.cut = spec.cut.value_or(usual_cut(spec, stream));
   const bool is_by_quality = plan.cut.kind == CutSpec::Kind::kQuality;
   if (spec.decides_by && (*spec.decides_by == Decider::kJudge) != is_by_quality) {

@@ -22,6 +22,8 @@ constexpr double kTrust = 0.2;          // wary rounds take a few more for damag
 // Bounds of the log odds that any pair is good, which count before the pair is looked at.
 constexpr double kMostOdds = 2;
 constexpr double kLeastOdds = -0.5;
+constexpr double kLeastShareOfOne = 0.5;  // pairs that count as damaged where there is one kind
+constexpr double kMostShareOfOne = 0.95;
 constexpr double kSureName = 8;  // log odds beyond which a kind is sure
 
 using Views = std::vector<std::string_view>;
@@ -233,6 +235,10 @@ class Fitting {
 
   void run() {
     if (experts_.empty()) return;
+    if (experts_.size() == 1) {
+      run_for_one();
+      return;
+    }
     double odds = 0;
     for (int round = 0; round < kRounds; ++round) {
       cross_fit();
@@ -341,6 +347,40 @@ class Fitting {
         }
       }
     }
+  }
+
+  // Weighing again and again talks itself out of a single kind. But how much of the stream is of it
+  // can be told without: of pairs damaged so half look worse than their median, of good ones next
+  // to none (Storey, 2002). Each pair then weighs as much as it is likely to be good.
+  void run_for_one() {
+    cross_fit();
+    const double share = share_of_one();
+    for (std::size_t i = 0; i < weights_.size(); ++i) {
+      weights_[i] = std::clamp(1 - share * std::exp(-cross_fitted_[i]), kLowestWeight, 1.0);
+    }
+    cross_fit();
+    shares_.good = 1 - share;
+    shares_.kinds = {share};
+  }
+
+  [[nodiscard]] double share_of_one() const {
+    const auto kind = experts_.front();
+    double worse = 0;
+    for (std::size_t fold = 0; fold < kFolds; ++fold) {
+      std::vector<double> damaged;
+      for (const auto c : rows_of_[kind]) {
+        if (fold_of(sources_[c]) != fold) continue;
+        const auto row = bad_.row(static_cast<Eigen::Index>(c));
+        damaged.push_back(begins_[fold][kind].log_odds(row.data()));
+      }
+      const auto middle = damaged.begin() + static_cast<std::ptrdiff_t>(damaged.size() / 2);
+      std::nth_element(damaged.begin(), middle, damaged.end());
+      for (std::size_t i = fold; i < weights_.size(); i += kFolds) {
+        if (cross_fitted_[i] < *middle) worse += 1;
+      }
+    }
+    const auto pairs = static_cast<double>(weights_.size());
+    return std::clamp(2 * worse / pairs, kLeastShareOfOne / pairs, kMostShareOfOne);
   }
 
   [[nodiscard]] double odds_of_good() const {

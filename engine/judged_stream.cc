@@ -105,7 +105,8 @@ JudgedStream::JudgedStream(std::unique_ptr<ModelStream> stream, const StreamSpec
     : stream_(std::move(stream)),
       seed_(spec.seed),
       by_exchange_(spec.judges_by_exchange),
-      halves_(spec.judges_halves) {
+      halves_(spec.judges_halves),
+      reads_vectors_(spec.views.empty() && spec.x_encoder.name == "vectors") {
   if (by_exchange_ && !halves_) halves_ = false;
   if (spec.judges) {
     const Fluency nothing(half_life_of(spec.forgetting));
@@ -188,8 +189,13 @@ std::optional<PairExplanation> JudgedStream::explain(std::string_view x, std::st
   if (!found || !found->problem.empty()) return found;
   found->words = explain_words(*stream_, found->published, {x, y}, question);
   const auto published = this->published();
-  // Another model may have come into use meanwhile: then nothing is said by this one's judge.
-  if (found->published->number != published->number) return found;
+  // Another model is coming into use: nothing is said by this one's judge, nor by its cut.
+  if (found->published->number != published->number) {
+    auto bare = std::make_shared<PublishedModel>(*found->published);
+    bare->cuts_by_quality = published->cuts_by_quality;
+    found->published = std::move(bare);
+    return found;
+  }
   found->published = published;
   if (published->judge == nullptr) return found;
   Batch batch;
@@ -206,7 +212,7 @@ std::size_t JudgedStream::learn(const LearnBatch& batch, std::size_t first, bool
   const auto end = stream_->learn(batch, first, stops);
   if (!judges()) return end;
   const auto is_known = [&](std::size_t i) {
-    return batch.x_texts != nullptr &&
+    return batch.x_texts != nullptr && !reads_vectors_ &&
            std::max(batch.x_texts[i].size(), batch.y_texts[i].size()) <= kLongestText;
   };
   for (auto i = first; i < end; ++i) {

@@ -86,6 +86,7 @@ class JudgedStream : public Stream {
   std::uint64_t seed_;
   bool by_exchange_;
   std::optional<bool> halves_;  // whether they are looked at; none: where they cost little
+  bool reads_vectors_;          // from texts, if there are any, which say nothing else
 
   std::shared_ptr<const PublishedModel> published_;  // std::atomic_load and _store only
 

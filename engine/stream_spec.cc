@@ -161,7 +161,7 @@ constexpr StreamOption kOptions[] = {
      set_judge},
     {"judge-halves", "NAME", "auto",
      "whether a judge looks at the halves of texts: true, false, or auto (where the encoder is "
-     "additive and the kernel has no pivots)",
+     "additive and the kernel has no pivots, but not with `judge: exchanged`)",
      set_judge_halves},
     {"learn-identical", "true|false", "false",
      "whether to learn from pairs whose x and y are the same text",
@@ -240,6 +240,9 @@ std::vector<EncoderSpec> StreamSpec::encoders() const {
 void StreamSpec::validate() const {
   if (counts && judges) {
     throw Error("judge: found one for a stream that counts (estimator pmi), expected false");
+  }
+  if (judges_halves && !judges) {
+    throw Error("judge-halves: found it without a judge, expected one; say `judge: true`");
   }
   if (counts && !views.empty()) {
     throw Error("estimator: found pmi with views, expected one that needs no counts");

@@ -90,6 +90,11 @@ void add_judge(Statistics& to, const PublishedModel& published) {
                 "whether there is little enough damage for quality to be right",
                 damage->is_trusted()});
   to.push_back({"damage", kGauge, Unit::kNone, "estimated share of each kind of damage", kinds});
+  const auto& fitted = published.judge->fitted();
+  to.push_back({"judge_pairs", kGauge, Unit::kPairs, "held-back pairs that the judge was fitted to",
+                fitted.pairs});
+  to.push_back({"judge_sampled", kGauge, Unit::kNone,
+                "whether there were more, of which it has seen a sample", fitted.is_sampled});
 }
 
 // Of all statistics, by name. A name has the same unit in each table.
@@ -97,6 +102,7 @@ std::map<std::string_view, Unit> all_units() {
   // These are known only where there is a model, and here is none.
   std::map<std::string_view, Unit> units = {{"refresh_seconds", Unit::kSeconds},
                                             {"model_pairs", Unit::kPairs},
+                                            {"judge_pairs", Unit::kPairs},
                                             {"effective_pairs", Unit::kPairs}};
   StreamStatistics stream;
   stream.kept = StreamStatistics::Kept{};

@@ -60,6 +60,9 @@ std::string describe_score(const JsonObject& message) {
   const auto percentile = message.find_number("percentile");
   auto line = percentile ? fmt::format("{:>5.1f}%", 100 * *percentile) : fmt::format("{:>6}", "-");
   const auto p_value = message.find_number("p_value");
+  if (const auto quality = message.find_number("quality")) {
+    line += fmt::format("  quality {:<5.3f}", *quality);
+  }
   line += p_value ? fmt::format("  p {:<8.2g}", *p_value) : fmt::format("  p {:<8}", "-");
   const auto score = message.find_number("score");
   line += score ? fmt::format(" {:>10.4f}", *score) : fmt::format(" {:>10}", "-");

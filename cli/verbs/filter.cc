@@ -19,9 +19,9 @@ namespace {
 
 // One number between 0 and 1 for each line: 0 where nothing has to be asked, nan where nobody can
 // tell.
-double number_of(const Decision& decision, double percentile) {
+double number_of(const Decision& decision, double number) {
   if (is_rejection(decision.reason)) return 0;
-  return decision.verdict == Verdict::kUndecided ? PairResults::kNone : percentile;
+  return decision.verdict == Verdict::kUndecided ? PairResults::kNone : number;
 }
 
 // Judges a table and writes what is kept, or every line with what was decided.
@@ -107,15 +107,17 @@ class FilterRun {
       const auto decision = is_pair ? results.decisions[pair] : kBadLineDecision;
       const bool is_kept = keeps(decision);
       stats_.add(decision, is_kept, is_pair ? results.p_values[pair] : PairResults::kNone);
-      write_row(row, decision, is_pair ? results.percentiles[pair] : PairResults::kNone, is_kept);
+      const bool is_by_quality = pass_.session().plan().cut.kind == CutSpec::Kind::kQuality;
+      const auto& numbers = is_by_quality ? results.qualities : results.percentiles;
+      write_row(row, decision, is_pair ? numbers[pair] : PairResults::kNone, is_kept);
     }
   }
 
-  void write_row(std::size_t row, const Decision& decision, double percentile, bool is_kept) {
+  void write_row(std::size_t row, const Decision& decision, double number, bool is_kept) {
     const auto& rows = pass_.batch().rows;
     values_.clear();
     if (arguments_.score_only) {
-      values_.emplace_back(number_of(decision, percentile));
+      values_.emplace_back(number_of(decision, number));
     } else if (arguments_.annotate) {
       values_.emplace_back(name_of(decision.verdict));
       values_.push_back(reason_value(decision.reason, layout_.format));
@@ -222,9 +224,11 @@ void FilterArguments::add_to(CLI::App& verb) {
       ->needs("--annotate");
   verb.add_option("--reason-name", reason_name, "the same of the reason (default: reason)")
       ->type_name("NAME");
-  verb.add_flag("--score-only,--score_only", score_only,
-                "write one number for each line: the percentile, 0 for what a rule or a duplicate "
-                "rejects, nan for what nobody can judge")
+  verb.add_flag(
+          "--score-only,--score_only", score_only,
+          "write one number for each line: the percentile, or the quality where that is what "
+          "the cut goes by; 0 for what a rule or a duplicate rejects, nan for what nobody can "
+          "judge")
       ->excludes("--rejected")
       ->excludes("--annotate");
   verb.add_option("--stats", stats, "write what was kept and rejected, and why, to this JSON file")

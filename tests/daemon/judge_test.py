@@ -78,6 +78,8 @@ class Judged(Case):
 
     def test_statistics_tell_how_much_is_damaged_and_how(self):
         stats = self.taught().stats("chat")
+        self.assertGreaterEqual(stats["judge_pairs"], 64)
+        self.assertIs(stats["judge_sampled"], False)
         self.assertGreater(stats["junk_share"], 0.1)
         self.assertLess(stats["junk_share"], 0.7)
         self.assertAlmostEqual(sum(stats["damage"].values()), stats["junk_share"], delta=1e-4)

@@ -217,6 +217,12 @@ TEST_CASE("Where no cut is named the judge decides if there is one, unless the s
   CHECK_THROWS_WITH(
       plan_of(by_judge, StreamSpec()),
       "quality: the stream has no judge, expected one; say `judge: true` (--judge true)");
+  StreamSpec counting;
+  counting.counts = true;
+  CHECK_THROWS_WITH(
+      plan_of(by_judge, counting),
+      "decide-by: found judge for a stream that counts (estimator pmi), expected score");
+  CHECK(plan_of(by_score, counting).cut.kind == CutSpec::Kind::kNone);
   by_judge.set("p", "0.1");
   CHECK_THROWS_WITH(plan_of(by_judge, judged),
                     "decide-by: found judge and the cut p, expected a cut that it decides by");
