@@ -86,6 +86,14 @@ class Judged(Case):
         self.assertGreater(area([q for q, good in zip(qualities, self.is_good) if good],
                                 [q for q, good in zip(qualities, self.is_good) if not good]), 0.9)
 
+    def test_the_one_number_of_each_line_is_the_one_that_the_cut_goes_by(self):
+        model = self.learned(*QUALITY)
+        scored = columns(run("score", "--model", model, "--with", "quality,percentile", self.table))
+        for cut, column in ((QUALITY, 2), (("--p", 0.01), 3)):
+            found = run("filter", "--model", model, *cut, "--score-only", self.table).split()
+            self.assertEqual([float(number) for number in found],
+                             [float(row[column]) for row in scored])
+
     def test_a_model_file_gives_blocks_what_it_gives_the_whole(self):
         model = self.learned(*QUALITY)
         whole = run("filter", "--model", model, "--annotate", self.table)
