@@ -172,7 +172,9 @@ DecidePlan plan_of(const DecideSpec& spec, const StreamSpec& stream) {
                             name_of(plan.cut.kind)));
   }
   if (is_by_quality && !stream.judges) {
-    throw Error("quality: the stream has no judge, expected one; say `judge: true` (--judge true)");
+    throw Error(
+        fmt::format("{}: the stream has no judge, expected one; say `judge: true` (--judge true)",
+                    spec.cut ? "quality" : "decide-by"));
   }
   plan.keeps_undecided = spec.keeps_undecided;
   return plan;

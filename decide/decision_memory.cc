@@ -188,11 +188,23 @@ Decision decide_by_score(double score, const std::optional<double>& cut) {
   return {Verdict::kDrop, reasons::kCut};
 }
 
+namespace {
+
+// As where no cut is named and there is no judge.
+Decision decide_by_usual_cut(double score, const Calibration& calibration) {
+  const auto p_value = calibration.p_value(score);
+  if (!p_value) return {Verdict::kUndecided, reasons::kNoModel};
+  if (*p_value <= CutSpec().value) return {Verdict::kKeep, reasons::kNone};
+  return {Verdict::kDrop, reasons::kCut};
+}
+
+}  // namespace
+
 Decision decide_by_model(const PublishedModel& published, double score,
                          const Judgement* judgement) {
   if (!published.cuts_by_quality) return decide_by_score(score, published.cut);
   if (std::isnan(score)) return {Verdict::kUndecided, reasons::kUnscored};
-  if (judgement == nullptr) return {Verdict::kUndecided, reasons::kNoModel};
+  if (judgement == nullptr) return decide_by_usual_cut(score, published.calibration());
   const auto decision = decide_by_score(judgement->quality, published.cut);
   if (decision.reason != reasons::kCut) return decision;
   return {Verdict::kDrop, reason_of(damage_kinds()[judgement->kind])};

@@ -101,7 +101,8 @@ class DecisionMemory {
 // model that can tell; a score of NaN is none.
 [[nodiscard]] Decision decide_by_score(double score, const std::optional<double>& cut);
 // The same by a model: by the score, or by its judge where the cut is one of quality. What the
-// judge drops has the likeliest damage as its reason. Null: the judge has said nothing.
+// judge drops has the likeliest damage as its reason. Null: the judge has said nothing, or there is
+// none yet; then the usual p-value decides.
 [[nodiscard]] Decision decide_by_model(const PublishedModel& published, double score,
                                        const Judgement* judgement);
 // The decision about a pair that breaks this rule, or was rejected for another such reason: it is

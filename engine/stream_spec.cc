@@ -9,6 +9,7 @@
 
 #include "core/error.h"
 #include "core/refresh.h"
+#include "engine/judge_fit.h"
 #include "engine/option_value.h"
 
 namespace phsic {
@@ -240,6 +241,10 @@ std::vector<EncoderSpec> StreamSpec::encoders() const {
 void StreamSpec::validate() const {
   if (counts && judges) {
     throw Error("judge: found one for a stream that counts (estimator pmi), expected false");
+  }
+  if (judges && held_back < kFewestJudged) {
+    throw Error(fmt::format("held-back: found {}, expected {} or more with a judge", held_back,
+                            kFewestJudged));
   }
   if (judges_halves && !judges) {
     throw Error("judge-halves: found it without a judge, expected one; say `judge: true`");

@@ -69,6 +69,8 @@ FilterStats::Facts FilterStats::facts_of(const Session& session) {
   if (stream.accuracy) facts.self_auc = stream.accuracy->auc;
   facts.views = stream.views;
   facts.damage = stream.damage;
+  facts.has_no_judge =
+      !facts.damage && facts.self_auc && session.plan().cut.kind == CutSpec::Kind::kQuality;
   const auto& calibration = session.calibration();
   const auto& cut = session.plan().cut;
   const auto floor = calibration.p_value(std::numeric_limits<double>::infinity());
@@ -152,6 +154,11 @@ std::string FilterStats::summary(const Facts& facts) const {
     if (!doubt.empty()) text += fmt::format("phsic: {}\n", doubt);
   }
   if (!facts.views.empty()) text += fmt::format("phsic: views {}\n", describe_views(facts.views));
+  if (facts.has_no_judge) {
+    text += fmt::format(
+        "phsic: no judge could be fitted to so few held-back pairs: {} was decided by p {:g}\n",
+        facts.cut, CutSpec().value);
+  }
   const bool learned_nothing = facts.self_auc.value_or(1) < kHardlyDependent;
   if (learned_nothing || random.value_or(0) > kMostlyRandom) {
     text +=

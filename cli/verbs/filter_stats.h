@@ -26,6 +26,7 @@ class FilterStats {
     std::optional<double> self_auc;
     std::vector<ViewFacts> views;  // empty where there is one
     std::optional<DamageFacts> damage;
+    bool has_no_judge = false;       // although the cut is one of quality
     std::optional<double> p_at_cut;  // the p-value of the lowest score kept
     std::optional<double> floor;     // the smallest p-value there is, where the cut asks for less
     bool teaches_daemon = false;     // the pairs were learned by a stream that outlives the filter

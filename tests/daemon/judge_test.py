@@ -42,9 +42,14 @@ class Judged(Case):
         self.assertEqual(answer["reasons"], ["no_model"] * 2)
         daemon.own.learn(PAIRS[:200])  # 40 of them are held back
         daemon.ask("refresh")
-        answer = daemon.ask("score", pairs=PAIRS[:2])
+        asked = [*PAIRS[:2], (PAIRS[2][0], PAIRS[90][1])]
+        answer = daemon.ask("score", pairs=asked)
         self.assertNotIn("qualities", answer)
-        self.assertEqual(answer["decisions"], ["undecided"] * 2)
+        # The usual p-value decides.
+        self.assertEqual(answer["decisions"],
+                         ["keep" if p <= 0.05 else "drop" for p in answer["p_values"]])
+        self.assertEqual(set(answer["decisions"]), {"keep", "drop"})
+        self.assertEqual(set(answer["reasons"]), {None, "cut"})
         self.assertNotIn("junk_share", daemon.stats("chat"))
 
     def test_a_stream_without_a_judge_tells_none_of_it(self):

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "core/error.h"
+#include "core/model.h"
 #include "decide/decide_spec.h"
 #include "decide/decision_memory.h"
 #include "decide/memory_replay.h"
@@ -216,7 +217,7 @@ TEST_CASE("Where no cut is named the judge decides if there is one, unless the s
   CHECK(plan_of(by_judge, judged).cut == kEven);
   CHECK_THROWS_WITH(
       plan_of(by_judge, StreamSpec()),
-      "quality: the stream has no judge, expected one; say `judge: true` (--judge true)");
+      "decide-by: the stream has no judge, expected one; say `judge: true` (--judge true)");
   StreamSpec counting;
   counting.counts = true;
   CHECK_THROWS_WITH(
@@ -232,6 +233,21 @@ TEST_CASE("Where no cut is named the judge decides if there is one, unless the s
       "decide-by: found score and the cut quality, expected a cut that it decides by");
   CHECK_THROWS_WITH(by_score.set("decide-by", "luck"),
                     "decide-by: found \"luck\", expected judge or score");
+}
+
+TEST_CASE("Where a judge has said nothing the usual p-value decides, once there are any") {
+  auto model = model_of(0.5, true);
+  CHECK(decide_by_model(model, 3, nullptr) == Decision{Verdict::kUndecided, reasons::kNoModel});
+  std::vector<double> exchanged;
+  for (int i = 0; i < 100; ++i) exchanged.push_back(i);
+  model.model = std::make_shared<const Model<float>>(
+      ItemShape{}, ItemShape{}, nullptr, nullptr, std::nullopt,
+      Calibration({50, 99, 120}, std::move(exchanged)), ModelFacts());
+  CHECK(decide_by_model(model, 98, nullptr) == Decision{Verdict::kKeep, reasons::kNone});
+  CHECK(decide_by_model(model, 50, nullptr) == Decision{Verdict::kDrop, reasons::kCut});
+  CHECK(decide_by_model(model, kNan, nullptr) == Decision{Verdict::kUndecided, reasons::kUnscored});
+  const auto good = judgement_of(0.9);
+  CHECK(decide_by_model(model, 50, &good) == Decision{Verdict::kKeep, reasons::kNone});
 }
 
 }  // namespace
