@@ -104,10 +104,12 @@ void ComponentReader::read_view(std::size_t v, const PairsToJudge& pairs, std::s
   const auto& model = *view.model;
   const auto& estimator = *model.estimator();
   const std::size_t rank = estimator.rank();
-  const auto& [all, known, own_shares] = pairs.views[v];
-  const ViewItems items{slice(all.x, first, count), slice(all.y, first, count)};
+  const auto& seen = pairs.views[v];
+  const ViewItems items{slice(seen.items.x, first, count), slice(seen.items.y, first, count)};
   const auto wholes = [&](bool is_x) -> const float* {
-    if (known != nullptr) return (is_x ? known->u : known->v).data() + first * rank;
+    if (const auto* known = seen.coordinates; known != nullptr) {
+      return (is_x ? known->u : known->v).data() + first * rank;
+    }
     return coordinates(is_x ? items.x : items.y, is_x ? *model.map_x() : *model.map_y(), estimator,
                        is_x, is_x ? scratch.wholes.u : scratch.wholes.v, scratch);
   };
@@ -126,7 +128,7 @@ void ComponentReader::read_view(std::size_t v, const PairsToJudge& pairs, std::s
   for (std::size_t i = 0; i < count; ++i) {
     agreements_[v].components(side(u, u_halves, i, rank), side(v_whole, v_halves, i, rank),
                               view.halves, out + i * size_, scratch.centred,
-                              own_shares == nullptr ? 0 : own_shares[first + i]);
+                              seen.own_shares == nullptr ? 0 : seen.own_shares[first + i]);
   }
 }
 
