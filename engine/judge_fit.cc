@@ -133,6 +133,7 @@ RowMatrix read_all(const ComponentReader& reader, const Views& x, const Views& y
   auto rows = room_for(reader, views.front().x.size());
   if (rows.rows() == 0) return rows;
   std::vector<WholePairs> seen;
+  seen.reserve(views.size());
   for (const auto& [of_x, of_y] : views) seen.push_back({{of_x.view(), of_y.view()}});
   JudgeScratch scratch;
   reader.read({x, y, seen}, rows.data(), scratch);
