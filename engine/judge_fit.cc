@@ -243,7 +243,10 @@ class Fitting {
     double odds = 0;
     for (int round = 0; round < kRounds; ++round) {
       cross_fit();
-      shares_ = estimate_shares(cross_fitted_, experts_.size(), kTooFew);
+      const bool are_shares_needed = round == kWaryRounds || round + 1 == kRounds;
+      if (are_shares_needed) {
+        shares_ = estimate_shares(cross_fitted_, experts_.size(), kTooFew);
+      }
       if (round == kWaryRounds) odds = odds_of_good();
       weigh(odds);
     }
